@@ -4,7 +4,6 @@ Run it again whenever the default query, its systems, their models, the gallery,
 shows of an answer changes. `tests/unit/ui/search/test_first_answer.py` says so.
 """
 
-from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -17,15 +16,16 @@ from nt2vr.settings import Settings, prepare_environment
 from nt2vr.ui.library.indexing import Indexing
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.search.columns import Marked
-from nt2vr.ui.search.first_answer import FILE, FirstAnswer, fingerprint
+from nt2vr.ui.search.first_answer import FILE, fingerprint
 from nt2vr.ui.search.tab import SearchTab
+from nt2vr.ui.view import View
 from nt2vr.ui.web.later_parts import LaterParts
 from nt2vr.ui.web.permissions import Permissions
 from trainer.runs.manager import RunManager
 
 
-def made(services: Services) -> FirstAnswer:
-    """Search as the page does, and return the answer."""
+def made(services: Services) -> View:
+    """Search as the page does, and return what the panels show."""
     galleries = services.galleries
     permissions = Permissions.of(services.settings)
     page: gr.Blocks
@@ -42,7 +42,7 @@ def made(services: Services) -> FirstAnswer:
         )
         with gr.Tabs() as tabs, gr.Tab():
             tab.build(page, tabs, LaterParts("more-models"))
-    return FirstAnswer(fingerprint(services.models), tab.first_views())
+    return tab.first_views()
 
 
 def main() -> None:
@@ -53,7 +53,8 @@ def main() -> None:
     prepare_environment()
     with TemporaryDirectory() as folder:
         services = Services(Settings.read(folder))
-        write_json(options.out, asdict(made(services)))
+        answer = {"fingerprint": fingerprint(services.models), "views": made(services)}
+        write_json(options.out, answer)
         services.close()
 
 

@@ -36,8 +36,7 @@ from nt2vr.world.labels import labels
 from nt2vr.world.reader import read_claim
 from nt2vr.world.sampling import sample_scenes, showing
 from nt2vr.world.scenes import Scene
-from nt2vr.world.things import actions, kinds, places, read_table, things
-from nt2vr.world.wording import meanings
+from nt2vr.world.things import actions, kinds, meanings, places, read_table, things
 
 NUM_CLIPS = 1_000
 SEED = 7

@@ -1,6 +1,5 @@
 """The closing slide of the stage: what the main systems achieve, and the address of the page as a QR code."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from urllib.parse import urlsplit
@@ -11,7 +10,7 @@ import segno
 from nt2vr.evaluation.ready_report import ready_report
 from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.roles import REFERENCE
-from nt2vr.evaluation.tables import Line, lines_of, named_columns
+from nt2vr.evaluation.tables import lines_of, named_columns
 from nt2vr.settings import is_loopback
 from nt2vr.ui.evaluate.figures import best_system, written
 from nt2vr.ui.evaluate.findings import findings_of
@@ -53,28 +52,21 @@ def _ready_figures() -> View:
 def figures_view(report: Report) -> View:
     """Show a line per system, with the figures of what the report says first."""
     systems = [line for line in lines_of(report) if line.role != REFERENCE]
-    measures = findings_of(report)
-    columns_of_cells = [_cells(report, systems, measure.key) for measure in measures]
-    rows = [
-        {"system": line.name, "role": line.role, "cells": cells}
-        for line, *cells in zip(systems, *columns_of_cells, strict=True)
-    ]
+    rows: Views = [{"system": line.name, "role": line.role, "cells": []} for line in systems]
+    measures = []
+    for measure in findings_of(report):
+        measures.append({"title": measure.title, "scale": measure.scale})
+        _, column = named_columns(report)[measure.key]
+        best = best_system(report, systems, column)
+        for line, row in zip(systems, rows, strict=True):
+            figure = written(column, line.metrics.get(measure.key))
+            # It is marked where it is clearly the best.
+            row["cells"].append({"text": figure, "best": line.name == best})
     return {
         "about": f"{report.name}: {len(report.queries):,} queries, {len(report.video_ids):,} clips",
-        "measures": [{"title": measure.title, "scale": measure.scale} for measure in measures],
+        "measures": measures,
         "rows": rows,
     }
-
-
-def _cells(report: Report, systems: Sequence[Line], measure: str) -> Views:
-    """Return each system's figure of a measure, and whether it is clearly the best."""
-    _, column = named_columns(report)[measure]
-    best = best_system(report, systems, column)
-    cells = []
-    for line in systems:
-        figure = written(column, line.metrics.get(measure))
-        cells.append({"text": figure, "best": line.name == best})
-    return cells
 
 
 def code_view(address: str) -> View:

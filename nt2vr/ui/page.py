@@ -33,7 +33,8 @@ from nt2vr.ui.library.indexing import Indexing
 from nt2vr.ui.library.media import FOREVER, Media
 from nt2vr.ui.library.tab import LibraryTab
 from nt2vr.ui.search.examples import status_line
-from nt2vr.ui.search.first_answer import FirstAnswer
+from nt2vr.ui.search.first_answer import shipped_views
+from nt2vr.ui.search.state import SearchState
 from nt2vr.ui.search.tab import SearchTab
 from nt2vr.ui.search.tab_layout import built_in_stories, menu_style
 from nt2vr.ui.search.teach_panel import Teaching
@@ -194,6 +195,13 @@ class App:
             marked=evaluate.listings.marked,
             runs=self._runs,
         )
+        library = LibraryTab(
+            self._media,
+            self._indexing,
+            self._permissions,
+            self._settings.allow_roots,
+            Teaching(self._services.models, self._permissions, self._runs),
+        )
         train = TrainTab(self._runs, self._settings, self._permissions)
         # The Train tab writes the name of a model here, and the Evaluate tab then measures it.
         model_to_evaluate = gr.Textbox(visible="hidden", elem_id="evaluate-wished")
@@ -204,7 +212,7 @@ class App:
                 tab.select(None, js=LEAVE_REPORT)
             with gr.Tab("Library", id="library") as tab:
                 opened = later.opened("library", tab, tab.select)
-                self._library_tab().build(opened, opens_queries)
+                library.build(opened, opens_queries)
                 tab.select(None, js=LEAVE_REPORT)
             with gr.Tab("Evaluate", id="evaluate") as tab:
                 opened = later.opened("evaluate", tab, tab.select)
@@ -216,12 +224,6 @@ class App:
                 tab.select(None, js=LEAVE_REPORT)
         return search.controls.gallery
 
-    def _library_tab(self) -> LibraryTab:
-        teaching = Teaching(self._services.models, self._permissions, self._runs)
-        return LibraryTab(
-            self._media, self._indexing, self._permissions, self._settings.allow_roots, teaching
-        )
-
     def on_tick(self, gallery: str, request: gr.Request) -> tuple[str, gr.Timer]:
         """Show how far the start-up is, until it is done."""
         line = status_line(self._services.galleries, gallery, request)
@@ -229,14 +231,12 @@ class App:
 
     def first_view(self) -> View | None:
         """Return the shipped answer to the default query, for the script of the page; None if it is outdated."""
-        first = FirstAnswer.shipped(self._services.models)
-        if first is None or self._settings.index:
+        views = shipped_views(self._services.models)
+        if views is None or self._settings.index:
             return None
-        understood = {
-            **first.views["understood"],
-            "may_train": self._permissions.may_from_here("train"),
-        }
-        return {"link": first.link, "views": {**first.views, "understood": understood}}
+        may_train = self._permissions.may_from_here("train")
+        understood = {**views["understood"], "may_train": may_train}
+        return {"link": SearchState().link, "views": {**views, "understood": understood}}
 
     def launch(self) -> None:
         """Start to serve the page and its routes."""
@@ -282,11 +282,11 @@ class App:
         ]
 
     def _routes(self) -> list[BaseRoute]:
-        reports = self._services.evaluations.archive.folder
+        archive = self._services.evaluations.archive
         return [
             GradioFiles().route(),
             Mount("/clips", ImmutableFiles(directory=ASSETS / "gallery" / "clips")),
-            Mount("/reports", ReportFiles(reports, self._permissions)),
+            Mount("/reports", ReportFiles(archive.folder, self._permissions)),
             self._media.route(),
             self._clips.route(),
             Route("/metrics", self._metrics.answer),
@@ -312,11 +312,11 @@ class App:
 
     def start_background_work(self, uploads: Path) -> None:
         """Start background threads, most of which run as long as the process, after the first page."""
-        galleries = self._services.galleries
-        _in_background(warm_up, galleries.built_in, self._first_page)
+        services = self._services
+        _in_background(warm_up, services.galleries.built_in, self._first_page)
         _in_background(give_back_freed_memory)
         _in_background(sweep_uploads, uploads)
-        _in_background(download_all, self._settings.models, self._services.models.add)
+        _in_background(download_all, self._settings.models, services.models.add)
 
 
 def _host_in_addresses(settings: Settings) -> str:

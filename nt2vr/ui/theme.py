@@ -109,7 +109,7 @@ def fold(label: str, elem_id: str) -> gr.Accordion:
 
 
 def menu(elem_id: str, label: str, choices: Sequence[Any], **options: Any) -> gr.Dropdown:
-    return gr.Dropdown(list(choices), label=label, elem_id=elem_id, **options)
+    return gr.Dropdown(choices, label=label, elem_id=elem_id, **options)
 
 
 class Confirmation:

@@ -1,8 +1,9 @@
 """What things can be and do, by their names: the actions that suit subjects, objects and places."""
 
+from collections.abc import Iterable
+
 from nt2vr.world.claims import Act, SubjectClaim
-from nt2vr.world.things import ACTING, Names, actions, roles_of, things
-from nt2vr.world.wording import persons
+from nt2vr.world.things import Names, actions, persons, things
 
 _GAMES = frozenset({"throw", "catch", "bounce", "kick", "play ball", "game"})
 # What is drawn of somebody "on" or "in" something. Where anything else is, the world cannot tell.
@@ -41,7 +42,7 @@ def looking(names: Names, colour: str) -> Names:
     return frozenset(name for name in names if colour in things()[name].look)
 
 
-def taking(verbs: Names | tuple[str, ...], names: Names) -> Names:
+def taking(verbs: Iterable[str], names: Names) -> Names:
     """Return those of some verbs that take one of some things for their object."""
     return frozenset(verb for verb in verbs if names & actions()[verb].objects)
 
@@ -78,14 +79,6 @@ def is_stopping(subject: SubjectClaim) -> bool:
     if subject.names.isdisjoint(persons()):
         return False
     return any(act.verbs and act.verbs <= {"start", "stop"} for act in subject.acts)
-
-
-def are_actors(names: Names) -> bool:
-    return not ACTING.isdisjoint(roles_of(names))
-
-
-def has_clothes(names: Names) -> bool:
-    return "worn" in roles_of(names)
 
 
 def is_mood(verbs: Names) -> bool:

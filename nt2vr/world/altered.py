@@ -14,7 +14,6 @@ from nt2vr.world.claims import Act, Claim, names_in
 from nt2vr.world.drawn.motions import MOTIONS, track_of
 from nt2vr.world.scenes import Action, Figure, Scene, main_actions
 from nt2vr.world.things import ACTING, ActionKind, actions, actions_at, places, things
-from nt2vr.world.wording import meanings
 
 
 def altered(scene: Scene, change: str, rng: Random) -> Iterator[Scene]:
@@ -40,8 +39,7 @@ def _verbs(scene: Scene) -> Iterator[Scene]:
 
 def _with_verb(scene: Scene, figure: Figure, action: Action, verb: str) -> Scene:
     """Return the scene in which a figure does something else instead of an action."""
-    other_action = replace(action, verb=verb)
-    return scene.swapped(figure, figure.redone(action, other_action))
+    return scene.swapped(figure, figure.redone(action, replace(action, verb=verb)))
 
 
 def _motions(scene: Scene) -> Iterator[Scene]:
@@ -59,11 +57,9 @@ def _motions(scene: Scene) -> Iterator[Scene]:
 
 def _reversed(figure: Figure) -> Figure:
     """Return a figure that leaves instead of entering, or the other way around."""
-    reversed_actions = []
-    for action in figure.actions:
-        start = 1 - action.end
-        end = 1 - action.start
-        reversed_actions.append(replace(action, start=start, end=end))
+    reversed_actions = [
+        replace(action, start=1 - action.end, end=1 - action.start) for action in figure.actions
+    ]
     return replace(
         figure,
         enters=1 - figure.leaves,
@@ -80,12 +76,7 @@ def _subjects(scene: Scene) -> Iterator[Scene]:
             if name in present or not _alike(name, figure.thing):
                 continue
             if all(action.kind.may(thing, place) for action in figure.actions):
-                yield _with_thing(scene, figure, name)
-
-
-def _with_thing(scene: Scene, figure: Figure, thing: str) -> Scene:
-    """Return the scene in which something else takes the part of a figure."""
-    return scene.swapped(figure, replace(figure, thing=thing))
+                yield scene.swapped(figure, replace(figure, thing=name))
 
 
 def _places(scene: Scene) -> Iterator[Scene]:
@@ -101,7 +92,7 @@ def _props_replaced(scene: Scene) -> Iterator[Scene]:
             continue
         for name in possible:
             if _alike(name, figure.thing):
-                yield _with_thing(scene, figure, name)
+                yield scene.swapped(figure, replace(figure, thing=name))
 
 
 def _props_added(scene: Scene) -> Iterator[Scene]:
@@ -136,11 +127,8 @@ _CHANGES: Mapping[str, Callable[[Scene], Iterator[Scene]]] = {
 def _further_props(scene: Scene) -> list[str]:
     """Return things that may be at the place and are not seen."""
     present = names_in(scene)
-    possible = []
-    for name in scene.location.may_have:
-        if name not in present and things()[name].role not in ACTING:
-            possible.append(name)
-    return possible
+    props = [name for name in scene.location.may_have if things()[name].role not in ACTING]
+    return [name for name in props if name not in present]
 
 
 def other_motions(action: Action, thing: str, place: str) -> Iterator[str]:
@@ -205,11 +193,9 @@ def shown_classes() -> Mapping[str, Sequence[ShownClass]]:
 
 def _classes_of_subjects() -> Iterator[ShownClass]:
     for thing in things().values():
-        if thing.role not in ACTING or not thing.nouns:
-            continue
         noun = thing.noun
-        if noun.number == "one":
-            claim = Claim.of_things(meanings()[noun.word])
+        if thing.role in ACTING and noun.is_countable:
+            claim = Claim.of_things(noun.names)
             yield ShownClass(f"there is {noun.with_article()}", f"there is no {noun.word}", claim)
 
 
@@ -224,5 +210,4 @@ def _classes_of_actions() -> Iterator[ShownClass]:
 def _classes_of_places() -> Iterator[ShownClass]:
     for place in places().values():
         phrase = place.phrases[0]
-        claim = Claim.at(place.name)
-        yield ShownClass(f"it is {phrase}", f"it is not {phrase}", claim)
+        yield ShownClass(f"it is {phrase}", f"it is not {phrase}", Claim.at(place.name))

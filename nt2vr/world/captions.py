@@ -6,10 +6,11 @@ from random import Random
 from typing import NamedTuple
 
 from nt2vr.negation.parse.inflect import is_or_are
+from nt2vr.world.claim_draft import ClaimDraft
 from nt2vr.world.claims import Act, ActOrder, ActPosition, Claim, SubjectClaim
 from nt2vr.world.scenes import Action, Figure, Scene, main_actions
 from nt2vr.world.small_words import DAY, NIGHT, PARTS
-from nt2vr.world.things import Layer, Names
+from nt2vr.world.things import Layer, persons
 from nt2vr.world.wording import (
     FORMS,
     SEQUENCES,
@@ -21,7 +22,6 @@ from nt2vr.world.wording import (
     draw_phrase,
     join_in_turn,
     name_doer,
-    persons,
 )
 
 # Captions of the complete scene; others omit figures, looks, actions or the place.
@@ -50,7 +50,8 @@ TWO_PEOPLE_SHARE = 0.4
 THERE_SHARE = 0.3
 # Of captions with a place or time, which come first.
 FIRST_SHARE = 0.15
-BEHIND = "with {} in the background"
+IN_BACKGROUND = " in the background"
+BEHIND = f"with {{}}{IN_BACKGROUND}"
 
 JOINTS = (" and ", ", and ", ", ")
 AT_ONCE = (" while ", " as ")
@@ -60,28 +61,22 @@ BESIDE = ("next to {}", "near {}", "beside {}", BEHIND, ", there {is_} {}", "and
 IN_SKY = ("with {} in the sky", "under {}", ", there {is_} {} in the sky")
 
 
-class SaidVerb(NamedTuple):
-    """A verb that can be denied."""
-
-    piece: int  # its number
-    verb: Verb
-    act: ActPosition
+# Number of a subject, and of its act; None for the subject as a whole.
+Position = tuple[int, int | None]
 
 
-class SaidThing(NamedTuple):
-    """The words for something worn or held that can be denied."""
+class Deniable(NamedTuple):
+    """A piece of a caption that can be denied.
 
-    piece: int
-    words: str
-    act: ActPosition
-
-
-class SaidBackground(NamedTuple):
-    """A thing in the background that can be denied."""
+    Attributes:
+        piece: its number.
+        words: a verb, or words for what is worn, held or in the background.
+        position: of the act, or of the subject in the background.
+    """
 
     piece: int
-    phrase: NounPhrase
-    subject: int  # number of its claim
+    words: Verb | str
+    position: Position
 
 
 @dataclass(frozen=True)
@@ -92,17 +87,16 @@ class SceneCaption:
         text: the sentence.
         claim: what it says.
         pieces: the parts of the sentence.
-        verbs: those that can be denied.
-        with_things: the words for what is worn or held.
-        behind: what is in the background.
+        deniable: the verbs that can be denied, then what is worn or held, and what is behind.
     """
 
     text: str
     claim: Claim
     pieces: tuple[str, ...] = ()
-    verbs: tuple[SaidVerb, ...] = ()
-    with_things: tuple[SaidThing, ...] = ()
-    behind: tuple[SaidBackground, ...] = ()
+    deniable: tuple[Deniable, ...] = ()
+
+
+NO_CAPTION = SceneCaption("", Claim())
 
 
 def joined(pieces: Sequence[str]) -> str:
@@ -112,10 +106,11 @@ def joined(pieces: Sequence[str]) -> str:
 
 
 class _SaidAction(NamedTuple):
-    """The first action of a clause, and its act."""
+    """An action that a clause is about, where its act is claimed, and the verb for it."""
 
     action: Action
     act: ActPosition
+    verb: Verb
 
 
 @dataclass
@@ -149,15 +144,14 @@ class _Writer:
         self.scene = scene
         self.rng = rng
         self.is_full = self.happens(FULL_SHARE)
+        # The share of looks that are mentioned.
+        self.detail = FULL_DETAIL if self.is_full else DETAIL
         self.pieces: list[str] = []
-        self.subjects: list[SubjectClaim] = []
-        self.orders: list[ActOrder] = []
-        self.places: Names = frozenset()
-        self.night: bool | None = None
+        self.draft = ClaimDraft()
         self.clauses: list[_SaidAction] = []
-        self.verbs: list[SaidVerb] = []
-        self.with_things: list[SaidThing] = []
-        self.behind: list[SaidBackground] = []
+        self.verbs: list[Deniable] = []
+        self.with_things: list[Deniable] = []
+        self.behind: list[Deniable] = []
         self.written: list[Figure] = []
 
     def says(self, share: float = DETAIL) -> bool:
@@ -167,19 +161,6 @@ class _Writer:
     def happens(self, share: float) -> bool:
         """Draw whether this is one of a share of cases."""
         return self.rng.random() < share
-
-    @property
-    def detail(self) -> float:
-        """The share of looks that are mentioned."""
-        if self.is_full:
-            return FULL_DETAIL
-        return DETAIL
-
-    def claim_act(self, act: Act) -> ActPosition:
-        """Add an act to the claim of the last subject; return where it is."""
-        subject = self.subjects[-1]
-        self.subjects[-1] = replace(subject, acts=(*subject.acts, act))
-        return len(self.subjects) - 1, len(subject.acts)
 
     def write_actor(self, figure: Figure, further: list[Figure]) -> None:
         """Write what an actor does, perhaps together with a further one.
@@ -191,9 +172,8 @@ class _Writer:
         if self.written:
             self.pieces.append("")
 
-        twins = [actor for actor in further if _do_the_same(figure, actor)]
-        if twins and self.happens(TOGETHER_SHARE):
-            twin = twins[0]
+        twin = next((actor for actor in further if _do_the_same(figure, actor)), None)
+        if twin is not None and self.happens(TOGETHER_SHARE):
             further.remove(twin)
             self._write_together(figure, twin)
         else:
@@ -206,9 +186,12 @@ class _Writer:
         main = main_actions(figure)
         if len(main) > 1 and not self.says(SECOND_ACTION_SHARE):
             main = [self.rng.choice(main)]
-        mood = self._mentioned(figure, "mood")
-        worn = self._mentioned(figure, "worn")
-        clause = _Clause(figure, main=main, mood=mood, worn=worn)
+        clause = _Clause(
+            figure,
+            main=main,
+            mood=self._mentioned(figure, "mood"),
+            worn=self._mentioned(figure, "worn"),
+        )
 
         phrase = self._write_subject(clause)
         self._write_thing(clause)
@@ -218,10 +201,9 @@ class _Writer:
         form = self.rng.choice(FORMS)
         self._write_predicate(clause, form, phrase.plural)
         if clause.mood:
-            words, act = draw_action(clause.mood, self.scene.figures, self.rng)
-            self.claim_act(act)
-            feeling = conjugate(words, _without_helper(form), phrase.plural)
-            self.pieces += ["and", feeling]
+            words, act = draw_action(clause.mood, self.scene, self.rng)
+            self.draft.add_act(act)
+            self.pieces += ["and", conjugate(words, _without_helper(form), phrase.plural)]
 
     def _mentioned(self, figure: Figure, layer: Layer) -> Action | None:
         """Return the action of a layer, if there is one and the caption mentions it."""
@@ -242,19 +224,14 @@ class _Writer:
         doers = clause.doers
         if doers and self.happens(DOER_SHARE):
             word, needed = self.rng.choice(doers)
-            phrase = name_doer(
-                clause.figure,
-                verb=clause.main[0].verb,
-                word=word,
-                needed=needed,
-                adjective=adjective,
-            )
+            act = Act.of(clause.main[0].verb, needed)
+            phrase = name_doer(clause.figure.count, word, act=act, adjective=adjective)
             clause.main = []
 
-        self.subjects.append(phrase.subject)
+        self.draft.subjects.append(phrase.subject)
         self.pieces.append(phrase.text)
         if mood and adjective:
-            self.claim_act(Act.of(mood.verb))
+            self.draft.add_act(Act.of(mood.verb))
         return phrase
 
     def _write_thing(self, clause: _Clause) -> None:
@@ -267,71 +244,55 @@ class _Writer:
             action = clause.main.pop()
 
         words, act = draw_object(action, self.rng)
-        position = self.claim_act(act)
-        thing = SaidThing(len(self.pieces), words, position)
-        self.with_things.append(thing)
+        position = self.draft.add_act(act)
+        self.with_things.append(Deniable(len(self.pieces), words, position))
         template = self.rng.choice(WORN) if clause.worn else "with {}"
         self.pieces.append(template.format(words))
 
     def _write_predicate(self, clause: _Clause, form: str, is_plural: bool) -> None:
         """Write what a figure does: one thing, or two in turn."""
-        figures = self.scene.figures
-        was_named = self._has_named_target_of(clause.figure)
-        acts = []
-        verbs = []
+        named = [figure.thing for figure in self.written]
+        was_named = any(self.scene.target_of(action) in named for action in clause.figure.actions)
+        said = []
         for action in clause.main:
-            words, act = draw_action(action, figures, self.rng, was_named=was_named)
-            acts.append(self.claim_act(act))
-            verbs.append(Verb(words, form, is_plural))
-        if not verbs:
+            words, act = draw_action(action, self.scene, self.rng, was_named=was_named)
+            position = self.draft.add_act(act)
+            said.append(_SaidAction(action, position, Verb(words, form, is_plural)))
+        if not said:
             return
 
-        first_action = clause.main[0]
-        said_action = _SaidAction(first_action, acts[0])
-        self.clauses.append(said_action)
-        if len(verbs) == 2:
-            self._write_sequence(verbs, acts)
+        self.clauses.append(said[0])
+        if len(said) == 2:
+            self._write_sequence(*said)
         else:
-            self._write_verb(verbs[0], first_action, acts[0])
+            self._write_verb(said[0])
 
-    def _has_named_target_of(self, figure: Figure) -> bool:
-        """Return whether another figure was named to which this one does something."""
-        for action in figure.actions:
-            if action.target is not None and self.scene.figures[action.target] in self.written:
-                return True
-        return False
-
-    def _write_verb(self, verb: Verb, action: Action, act: ActPosition) -> None:
+    def _write_verb(self, said: _SaidAction) -> None:
         """Write a verb, perhaps with the half of the clip in which the action is done."""
-        part = action.part
+        part = said.action.part
         if part and self.happens(PART_SHARE):
-            subject, number = act
-            self.subjects[subject] = self.subjects[subject].with_part(number, part)
-            self.pieces += [verb.text, self.rng.choice(PARTS[part])]
+            self.draft.limit_act(said.act, part)
+            self.pieces += [said.verb.text, self.rng.choice(PARTS[part])]
         else:
-            self._write_deniable(verb, act)
+            self._write_deniable(said.verb, said.act)
 
     def _write_deniable(self, verb: Verb, act: ActPosition) -> None:
         """Write a verb that can be denied."""
-        said_verb = SaidVerb(len(self.pieces), verb, act)
-        self.verbs.append(said_verb)
+        self.verbs.append(Deniable(len(self.pieces), verb, act))
         self.pieces.append(verb.text)
 
-    def _write_sequence(self, verbs: Sequence[Verb], acts: Sequence[ActPosition]) -> None:
+    def _write_sequence(self, first: _SaidAction, second: _SaidAction) -> None:
         """Write two verbs, one after the other."""
-        first, second = verbs
-        first_act, second_act = acts
-        order = ActOrder(first_act, second_act)
-        self.orders.append(order)
+        self.draft.orders.append(ActOrder(first.act, second.act))
         joint = self.rng.choice(SEQUENCES)
         if joint in ("before", "after"):
-            self.pieces += join_in_turn(first, second, joint)
+            self.pieces += join_in_turn(first.verb, second.verb, joint)
             return
 
-        self._write_deniable(first, first_act)
+        self._write_deniable(first.verb, first.act)
         self.pieces.append(joint)
-        second = replace(second, form=_without_helper(second.form))
-        self._write_deniable(second, second_act)
+        bare_verb = replace(second.verb, form=_without_helper(second.verb.form))
+        self._write_deniable(bare_verb, second.act)
 
     def _write_together(self, first: Figure, second: Figure) -> None:
         """Write that two do the same: "a man and a woman are dancing", "two people are dancing"."""
@@ -344,12 +305,12 @@ class _Writer:
             subjects = [phrase.subject for phrase in phrases]
 
         (action,) = main_actions(first)
-        words, act = draw_action(action, self.scene.figures, self.rng)
-        self.clauses.append(_SaidAction(action, act=(len(self.subjects), 0)))
+        words, act = draw_action(action, self.scene, self.rng)
+        verb = Verb(words, self.rng.choice(FORMS), plural=True)
+        self.clauses.append(_SaidAction(action, (len(self.draft.subjects), 0), verb))
         for subject in subjects:
-            self.subjects.append(replace(subject, acts=(act,)))
-        form = self.rng.choice(FORMS)
-        self.pieces += [text, conjugate(words, form, plural=True)]
+            self.draft.subjects.append(replace(subject, acts=(act,)))
+        self.pieces += [text, verb.text]
 
     def _join_clauses(self, gap: int, num_clauses_before: int) -> None:
         """Fill the gap between two clauses, perhaps with a word of time, and claim the order.
@@ -374,7 +335,7 @@ class _Writer:
         joint = self.rng.choice(joints)
         self.pieces[gap] = joint
         if joint not in JOINTS:
-            self.orders.append(order)
+            self.draft.orders.append(order)
 
     def write_thing(self, figure: Figure) -> None:
         """Write that there is something that does nothing."""
@@ -382,53 +343,44 @@ class _Writer:
         templates = IN_SKY if figure.kind.role == "sky" else BESIDE
         template = self.rng.choice(templates)
         if template == BEHIND:
-            thing = SaidBackground(len(self.pieces), phrase, subject=len(self.subjects))
+            position = (len(self.draft.subjects), None)
+            thing = Deniable(len(self.pieces), f"{phrase.text}{IN_BACKGROUND}", position)
             self.behind.append(thing)
-        self.subjects.append(phrase.subject)
-        verb = is_or_are(phrase.plural)
-        self.pieces.append(template.format(phrase.text, is_=verb))
+        self.draft.subjects.append(phrase.subject)
+        self.pieces.append(template.format(phrase.text, is_=is_or_are(phrase.plural)))
 
     def _draw_setting(self) -> list[str]:
         """Draw words for place and time of day, perhaps none, and claim them."""
         place = self.scene.location
-        words: list[str] = []
+        words = []
         if self.says(PLACE_SHARE):
             words.append(self.rng.choice(place.phrases))
-            self.places = frozenset((place.name,))
+            self.draft.places = frozenset((place.name,))
         if place.indoors or not self.says(TIME_SHARE):
             return words
 
         is_night = self.scene.night
         if is_night or self.happens(DETAIL):
-            times = NIGHT if is_night else DAY
-            words.append(self.rng.choice(times))
-            self.night = is_night
+            words.append(self.rng.choice(NIGHT if is_night else DAY))
+            self.draft.night = is_night
         return words
 
     def finish(self) -> SceneCaption:
         """Add place and time of day, and say what can be denied."""
         setting = self._draw_setting()
-        claim = Claim(
-            subjects=tuple(self.subjects),
-            places=self.places,
-            night=self.night,
-            orders=tuple(self.orders),
-        )
         pieces = self.pieces + setting
         if not self.clauses and self.happens(THERE_SHARE):
-            verb = is_or_are(self.subjects[0].least > 1)
+            verb = is_or_are(self.draft.subjects[0].least > 1)
             pieces[0] = f"there {verb} {pieces[0]}"
         if setting and self.happens(FIRST_SHARE):
             first, *later = self.pieces
             first = f"{' '.join(setting)}, {first}"
-            pieces = [first, *later, ""]
+            pieces = [first, *later]
         return SceneCaption(
             text=joined(pieces),
-            claim=claim,
+            claim=self.draft.claim(),
             pieces=tuple(pieces),
-            verbs=tuple(self.verbs),
-            with_things=tuple(self.with_things),
-            behind=tuple(self.behind),
+            deniable=(*self.verbs, *self.with_things, *self.behind),
         )
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache, partial
-from itertools import accumulate
 from random import Random
 from typing import NamedTuple
 
@@ -26,6 +25,7 @@ from nt2vr.world.things import (
     ActionKind,
     Layer,
     Names,
+    OrderedNames,
     Place,
     actions,
     actions_at,
@@ -63,49 +63,37 @@ TRIES = 8
 class Cast(NamedTuple):
     """Names of those who may act at a place: persons, animals, and things that move."""
 
-    persons: tuple[str, ...]
-    animals: tuple[str, ...]
-    movers: tuple[str, ...]
+    persons: OrderedNames
+    animals: OrderedNames
+    movers: OrderedNames
 
 
 @cache
 def cast_at(name: str) -> Cast:
     """Return who may act at a place."""
     place = places()[name]
-    persons: tuple[str, ...]
+    persons: OrderedNames
     if AT_SEA & place.tags:
         persons = PLAIN
     elif "space" in place.tags:
-        persons = those(IN_SPACE)
+        persons = those(*IN_SPACE)
     else:
-        persons = those(("person",))
+        persons = those("person")
 
-    animals = []
-    movers = []
-    for thing in place.may_have:
-        if not actions_at(name, thing):
-            continue
-        role = things()[thing].role
-        if role == "animal":
-            animals.append(thing)
-        elif role != "person":
-            movers.append(thing)
-    return Cast(persons, tuple(animals), tuple(movers))
+    acting = [thing for thing in place.may_have if actions_at(name, thing)]
+    animals = tuple(thing for thing in acting if thing in those("animal"))
+    movers = tuple(thing for thing in acting if thing not in those("person", "animal"))
+    return Cast(persons, animals, movers)
 
 
 @cache
-def props_at(name: str, night: bool) -> tuple[str, ...]:
+def props_at(name: str, night: bool) -> OrderedNames:
     """Return the things that may be at a place without acting there."""
     place = places()[name]
-    unseen = BY_DAY if night else BY_NIGHT
     in_backdrop = {thing for thing, _ in place.shows}
-    props = []
-    for thing in place.may_have:
-        if things()[thing].role in ACTING:
-            continue
-        if thing not in in_backdrop and thing not in unseen:
-            props.append(thing)
-    return tuple(props)
+    unseen = BY_DAY if night else BY_NIGHT
+    props = [thing for thing in place.may_have if things()[thing].role not in ACTING]
+    return tuple(thing for thing in props if thing not in in_backdrop | unseen)
 
 
 @cache
@@ -120,21 +108,15 @@ def _choose(names: Sequence[str], rng: Random) -> str:
     return name
 
 
-def anywhere() -> tuple[str, ...]:
+def anywhere() -> OrderedNames:
     """Return the things that may be at any place."""
-    return those(("hand", "worn"))
-
-
-class _ActionChoices(NamedTuple):
-    kinds: tuple[ActionKind, ...]
-    cumulated_shares: tuple[float, ...]
+    return those("hand", "worn")
 
 
 @cache
-def _choices(place: str, thing: str, layer: Layer) -> _ActionChoices:
+def _actions_of_layer(layer: Layer, thing: str, place: str) -> tuple[ActionKind, ...]:
     """Return the actions of a layer that a thing may do at a place."""
-    kinds = tuple(kind for kind in actions_at(place, thing) if kind.layer == layer)
-    return _ActionChoices(kinds, tuple(accumulate(kind.share for kind in kinds)))
+    return tuple(kind for kind in actions_at(place, thing) if kind.layer == layer)
 
 
 def draw_colour(name: str, rng: Random) -> str:
@@ -142,19 +124,19 @@ def draw_colour(name: str, rng: Random) -> str:
     thing = things()[name]
     if not thing.tint:
         return ""
-    colours = FUR if "mammal" in thing.kinds else COLOURS
-    return rng.choice(colours)
+    return rng.choice(FUR if "mammal" in thing.kinds else COLOURS)
 
 
 def sample_action(
     layer: Layer, number: int, cast: Sequence[str], place: str, rng: Random, but: str = ""
 ) -> Action | None:
     """Draw what a figure of a cast does, other than `but`; None if it can do nothing."""
-    choices = _choices(place, cast[number], layer)
-    if not choices.kinds:
+    kinds = _actions_of_layer(layer, cast[number], place)
+    if not kinds:
         return None
+    shares = [kind.share for kind in kinds]
     for _ in range(TRIES):
-        (kind,) = rng.choices(choices.kinds, cum_weights=choices.cumulated_shares)
+        (kind,) = rng.choices(kinds, shares)
         if kind.verb == but:
             continue
         targets = others_among(cast, kind.objects, number)
@@ -166,11 +148,7 @@ def sample_action(
 
 def others_among(cast: Sequence[str], names: Names, number: int) -> list[int]:
     """Return the positions in a cast of those who have one of some names, but for one position."""
-    positions = []
-    for position, name in enumerate(cast):
-        if name in names and position != number:
-            positions.append(position)
-    return positions
+    return [i for i, name in enumerate(cast) if name in names and i != number]
 
 
 def with_object(
@@ -198,15 +176,14 @@ def draw_actor(number: int, cast: Sequence[str], place: str, rng: Random) -> Fig
     if not figure.actions:
         return figure
 
-    if _choices(place, name, "mood").kinds and rng.random() < MOOD_SHARE:
+    if _actions_of_layer("mood", name, place) and rng.random() < MOOD_SHARE:
         mood = draw_action("mood")
         if mood:
             figure = figure.also(mood)
     wear = actions()[WEAR]
     if name in wear.subjects and rng.random() < WEAR_SHARE:
         worn = rng.choice(sorted(wear.objects))
-        colour = draw_colour(worn, rng)
-        figure = figure.also(Action(WEAR, worn, colour=colour))
+        figure = figure.also(Action(WEAR, worn, colour=draw_colour(worn, rng)))
     return figure
 
 
@@ -244,16 +221,12 @@ def sample_scene(rng: Random, place: Place | None = None) -> Scene:
     is_night = not place.indoors and rng.random() < NIGHT_SHARE
 
     cast = _draw_cast(place.name, rng)
-    figures = []
-    for number in range(len(cast)):
-        figure = draw_actor(number, cast, place=place.name, rng=rng)
-        figures.append(figure)
+    figures = [draw_actor(number, cast, place=place.name, rng=rng) for number in range(len(cast))]
     if len(cast) > 1 and rng.random() < TOGETHER_SHARE:
         figures[1] = _like(figures[0], figures[1], place)
 
     for name in _draw_props(place.name, is_night=is_night, cast=cast, rng=rng):
-        prop = Figure(name, draw_colour(name, rng))
-        figures.append(prop)
+        figures.append(Figure(name, draw_colour(name, rng)))
     return Scene(
         place=place.name,
         night=is_night,
@@ -277,8 +250,7 @@ def _draw_actor_name(cast: Cast, rng: Random) -> str:
     draw = rng.random()
     if draw < PERSON_SHARE or not (cast.animals or cast.movers):
         is_plain = "man" in cast.persons and rng.random() < PLAIN_SHARE
-        names = PLAIN if is_plain else cast.persons
-        return rng.choice(names)
+        return rng.choice(PLAIN if is_plain else cast.persons)
     if draw < PERSON_SHARE + ANIMAL_SHARE:
         return _choose(cast.animals or cast.movers, rng)
     return _choose(cast.movers or cast.animals, rng)
@@ -288,8 +260,7 @@ def _draw_props(place: str, is_night: bool, cast: Sequence[str], rng: Random) ->
     """Draw the names of further things."""
     possible = props_at(place, is_night)
     (num_props,) = rng.choices((0, 1, 2), NUM_PROPS_WEIGHTS)
-    num_free = MOST_FIGURES - len(cast)
-    num_drawn = min(num_props, num_free, len(possible))
+    num_drawn = min(num_props, MOST_FIGURES - len(cast), len(possible))
     drawn = [_choose(possible, rng) for _ in range(num_drawn)]
     if drawn and rng.random() < ANYWHERE_SHARE:
         drawn[0] = rng.choice(anywhere())
@@ -324,7 +295,7 @@ def _varied(figures: Sequence[Figure], rng: Random) -> Iterator[Figure]:
     for figure in figures:
         role = figure.kind.role
         draw = rng.random()
-        is_countable = role != "sky" and figure.kind.noun.number == "one"
+        is_countable = role != "sky" and figure.kind.noun.is_countable
         count = 1
         if draw < GROUP_SHARE and is_countable and num_free > 1:
             count = rng.choice((2, 3))

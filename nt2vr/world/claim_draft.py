@@ -1,9 +1,7 @@
-"""A claim while a phrase is read."""
+"""A claim while a phrase is read, or a caption written."""
 
 from dataclasses import replace
-from typing import cast
 
-from nt2vr.world.abilities import is_stopping
 from nt2vr.world.claims import Act, ActOrder, ActPosition, Claim, SubjectClaim
 from nt2vr.world.scenes import ClipPart
 from nt2vr.world.things import Names
@@ -14,7 +12,7 @@ ANYBODY = SubjectClaim()
 class ClaimDraft:
     """The subjects, places, night and orders of a claim so far."""
 
-    def __init__(self, is_vague: bool) -> None:
+    def __init__(self, is_vague: bool = False) -> None:
         """Start empty; a vague claim is seen wherever the phrase is true, but not only there."""
         self.is_vague = is_vague
         self.subjects: list[SubjectClaim] = []
@@ -40,16 +38,17 @@ class ClaimDraft:
     def replace_subject(self, subject: SubjectClaim) -> None:
         self.subjects[-1] = subject
 
-    def add_act(self, act: Act) -> None:
-        """Say what the last subject does, or anybody if there is none."""
+    def add_act(self, act: Act) -> ActPosition:
+        """Say what the last subject does, or anybody if there is none; return where that is."""
         if not self.subjects:
             self.subjects.append(ANYBODY)
         self.set_acts(*self.subject.acts, act)
-        self.relate_act()
+        return self.relate_act()
 
     def drop_act(self) -> None:
-        """Forget the last act of the last subject."""
+        """Forget the last act of the last subject; none is done before or while another one."""
         self.set_acts(*self.subject.acts[:-1])
+        self.last_act = None
 
     def revise_act(self, act: Act) -> None:
         """Replace the last act of the last subject."""
@@ -59,8 +58,8 @@ class ClaimDraft:
         """Replace the acts of the last subject."""
         self.subjects[-1] = replace(self.subject, acts=acts)
 
-    def relate_act(self) -> None:
-        """Note the last act, and its relation in time to the one before."""
+    def relate_act(self) -> ActPosition:
+        """Note where the last act is, and its relation in time to the one before."""
         new_act = (len(self.subjects) - 1, len(self.subject.acts) - 1)
         if self.last_act is not None and self.joint:
             order = ActOrder(self.last_act, new_act)
@@ -71,21 +70,21 @@ class ClaimDraft:
             self.orders.append(order)
         self.last_act = new_act
         self.joint = ""
+        return new_act
 
-    def limit_last_act(self, part: str) -> None:
-        """Say that the last act is at the start or at the end of the clip."""
-        assert self.last_act is not None, "checked by the reader"
-        number, position = self.last_act
-        self.subjects[number] = self.subjects[number].with_part(position, cast(ClipPart, part))
+    def limit_act(self, position: ActPosition, part: ClipPart) -> None:
+        """Say that an act is at the start or at the end of the clip."""
+        subject_number, number = position
+        subject = self.subjects[subject_number]
+        acts = list(subject.acts)
+        acts[number] = replace(acts[number], part=part)
+        self.subjects[subject_number] = replace(subject, acts=tuple(acts))
 
-    def claim(self) -> Claim | None:
-        """Return what was read; None if it is nothing, or cannot be told."""
-        claim = Claim(
+    def claim(self) -> Claim:
+        return Claim(
             subjects=tuple(self.subjects),
             places=self.places,
             night=self.night,
             orders=tuple(self.orders),
+            vague=self.is_vague,
         )
-        if claim == Claim() or any(is_stopping(subject) for subject in self.subjects):
-            return None
-        return replace(claim, vague=self.is_vague)

@@ -4,7 +4,7 @@ Things count wherever they are seen: as figures, held, or behind.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import combinations, product, starmap
 from typing import Literal, NamedTuple, Self
@@ -47,25 +47,20 @@ class Act:
         objects = frozenset((thing,)) if thing else frozenset()
         return cls(frozenset((verb,)), objects)
 
-    def fits(self, action: Action, figures: Sequence[Figure]) -> bool:
-        """Return whether an action matches the description; `figures` are those of its scene."""
+    def fits(self, action: Action, scene: Scene) -> bool:
+        """Return whether an action of a scene matches the description."""
         if self.verbs and action.verb not in self.verbs:
             return False
-        if not self._fits_object(action, figures):
+        if self.objects and action.object not in self.objects:
+            return False
+        if self.targets and scene.target_of(action) not in self.targets:
             return False
         if not _has_colour(action.object, action.colour, self):
             return False
         return self.part in ("", action.part)
 
-    def is_done_by(self, figure: Figure, figures: Sequence[Figure]) -> bool:
-        return any(self.fits(action, figures) for action in figure.doings)
-
-    def _fits_object(self, action: Action, figures: Sequence[Figure]) -> bool:
-        if self.objects and action.object not in self.objects:
-            return False
-        if not self.targets:
-            return True
-        return action.target is not None and figures[action.target].thing in self.targets
+    def is_done_by(self, figure: Figure, scene: Scene) -> bool:
+        return any(self.fits(action, scene) for action in figure.doings)
 
 
 @dataclass(frozen=True)
@@ -93,31 +88,23 @@ class SubjectClaim:
     looks: Names = frozenset()
     total: bool = False
 
-    def with_part(self, number: int, part: ClipPart) -> Self:
-        """Return the claim with one of its acts at the start or at the end of the clip."""
-        acts = list(self.acts)
-        acts[number] = replace(acts[number], part=part)
-        return replace(self, acts=tuple(acts))
-
-    def fits(self, figure: Figure, figures: Sequence[Figure]) -> bool:
-        """Return whether a figure matches the description, its number aside."""
+    def fits(self, figure: Figure, scene: Scene) -> bool:
+        """Return whether a figure of a scene matches the description, its number aside."""
         if self.names and figure.thing not in self.names:
             return False
         if not _has_colour(figure.thing, figure.colour, self):
             return False
         if self.size not in ("", figure.size):
             return False
-        return all(act.is_done_by(figure, figures) for act in self.acts)
+        return all(act.is_done_by(figure, scene) for act in self.acts)
 
-    def fitting(self, candidates: Sequence[Figure], figures: Sequence[Figure]) -> list[Figure]:
-        """Return those of some figures that match the description; `figures` are all of the scene."""
-        return [figure for figure in candidates if self.fits(figure, figures)]
+    def fitting(self, candidates: Sequence[Figure], scene: Scene) -> list[Figure]:
+        """Return those of some figures of a scene that match the description."""
+        return [figure for figure in candidates if self.fits(figure, scene)]
 
-    def choices(
-        self, visible: Sequence[Figure], figures: Sequence[Figure]
-    ) -> Iterator[FigureChoice]:
+    def choices(self, visible: Sequence[Figure], scene: Scene) -> Iterator[FigureChoice]:
         """Yield the sets of visible figures, by number, that match the description and its number."""
-        fitting = [i for i, figure in enumerate(visible) if self.fits(figure, figures)]
+        fitting = [i for i, figure in enumerate(visible) if self.fits(figure, scene)]
         if self.least == 1 and not self.total:
             for i in fitting:
                 yield frozenset((i,))
@@ -194,30 +181,31 @@ class Claim:
             return False
 
         visible = visible_in(scene)
-        choices: list[list[FigureChoice]] = []
+        choices = []
         for subject in self.subjects:
-            subject_choices = list(subject.choices(visible, scene.figures))
+            subject_choices = list(subject.choices(visible, scene))
             if not subject_choices:
                 return False
             choices.append(subject_choices)
-        return any(self._has_orders(chosen, scene.figures) for chosen in _distinct(choices))
+        distinct_choices = filter(_are_distinct, product(*choices))
+        return any(self._has_orders(chosen, scene) for chosen in distinct_choices)
 
     def act_at(self, position: ActPosition) -> Act:
         subject, number = position
         return self.subjects[subject].acts[number]
 
-    def _has_orders(self, chosen: Sequence[FigureChoice], figures: Sequence[Figure]) -> bool:
+    def _has_orders(self, chosen: Sequence[FigureChoice], scene: Scene) -> bool:
         """Return whether the chosen figures act in all the claimed orders."""
         for order in self.orders:
-            first_actions = self._actions_of(order.first, chosen, figures)
-            second_actions = self._actions_of(order.second, chosen, figures)
+            first_actions = self._actions_of(order.first, chosen, scene)
+            second_actions = self._actions_of(order.second, chosen, scene)
             pairs = product(first_actions, second_actions)
             if not any(starmap(order.holds, pairs)):
                 return False
         return True
 
     def _actions_of(
-        self, position: ActPosition, chosen: Sequence[FigureChoice], figures: Sequence[Figure]
+        self, position: ActPosition, chosen: Sequence[FigureChoice], scene: Scene
     ) -> list[Action]:
         """Return the actions of the chosen figures that match an act."""
         subject, _ = position
@@ -225,20 +213,14 @@ class Claim:
         fitting: list[Action] = []
         # Of all that is visible only figures act, and they come first.
         for i in chosen[subject]:
-            fitting += [action for action in figures[i].doings if act.fits(action, figures)]
+            doings = scene.figures[i].doings
+            fitting += [action for action in doings if act.fits(action, scene)]
         return fitting
 
 
-def _distinct(choices: Sequence[list[FigureChoice]]) -> Iterator[tuple[FigureChoice, ...]]:
-    """Yield one choice per subject, such that no figure is chosen twice."""
-    if not choices:
-        yield ()
-        return
-    for chosen_before in _distinct(choices[:-1]):
-        figures_before = frozenset().union(*chosen_before)
-        for chosen in choices[-1]:
-            if not chosen & figures_before:
-                yield (*chosen_before, chosen)
+def _are_distinct(chosen: Sequence[FigureChoice]) -> bool:
+    """Return whether no figure is chosen twice."""
+    return len(frozenset().union(*chosen)) == sum(map(len, chosen))
 
 
 @cache
@@ -248,7 +230,7 @@ def _backdrop(place: str) -> tuple[Figure, ...]:
 
 def visible_in(scene: Scene) -> tuple[Figure, ...]:
     """Return all that is seen: the figures, what they hold, wear, ride and use, the backdrop."""
-    belongings: list[Figure] = []
+    belongings = []
     for figure in scene.figures:
         for action in figure.actions:
             if action.thing:
@@ -268,21 +250,15 @@ CACHED_CLAIMS = 4096
 SceneMask = NDArray[np.bool_]
 
 
-class _NameIndex:
-    """Tells which scenes show each of some names."""
-
-    def __init__(self, names: Iterable[str], scenes: Sequence[Collection[str]]) -> None:
-        """Index the names that each scene shows."""
-        self._masks = {name: np.zeros(len(scenes), bool) for name in names}
-        for row, scene_names in enumerate(scenes):
-            for name in scene_names:
-                self._masks[name][row] = True
-
-    def showing_any(self, names: Iterable[str]) -> SceneMask:
-        """Mask of the scenes that show one of the names: (N,)."""
-        masks = [self._masks[name] for name in names]
-        is_any_shown: SceneMask = np.any(masks, axis=0)
-        return is_any_shown
+def _masks_of(
+    names: Iterable[str], names_of_scenes: Sequence[Collection[str]]
+) -> dict[str, SceneMask]:
+    """Return the mask of the scenes that have a name, for each of some names: (N,)."""
+    masks = {name: np.zeros(len(names_of_scenes), bool) for name in names}
+    for row, scene_names in enumerate(names_of_scenes):
+        for name in scene_names:
+            masks[name][row] = True
+    return masks
 
 
 class SceneTable:
@@ -290,12 +266,9 @@ class SceneTable:
 
     def __init__(self, scenes: Sequence[Scene]) -> None:
         self._scenes = scenes
-        things_seen = [names_in(scene) for scene in scenes]
-        verbs_done = [scene.verbs for scene in scenes]
-        own_places = [{scene.place} for scene in scenes]
-        self._things = _NameIndex(things(), things_seen)
-        self._actions = _NameIndex(actions(), verbs_done)
-        self._places = _NameIndex(places(), own_places)
+        self._things = _masks_of(things(), [names_in(scene) for scene in scenes])
+        self._verbs = _masks_of(actions(), [scene.verbs for scene in scenes])
+        self._places = _masks_of(places(), [{scene.place} for scene in scenes])
         self.holding = lru_cache(CACHED_CLAIMS)(self._holding)
 
     def holding_any(self, claims: Iterable[Claim]) -> SceneMask:
@@ -320,14 +293,13 @@ class SceneTable:
         for subject in claim.subjects:
             required.append((self._things, subject.names))
             for act in subject.acts:
-                required.append((self._actions, act.verbs))
-                required.append((self._things, act.objects))
-                required.append((self._things, act.targets))
+                required.append((self._verbs, act.verbs))
+                required.append((self._things, act.objects | act.targets))
 
         mask = np.ones(len(self._scenes), bool)
-        for index, names in required:
+        for masks, names in required:
             if names:
-                mask &= index.showing_any(names)
+                mask &= np.any([masks[name] for name in names], axis=0)
         return mask
 
 

@@ -88,10 +88,10 @@ def _unwanted_in(query: Query, scene: Scene) -> Iterator[_Sighting]:
 def _sightings_of(subject: SubjectClaim, scene: Scene, number: int) -> Iterator[_Sighting]:
     """Yield when a figure, or a thing that it has, is seen as a subject claims."""
     figure = scene.figures[number]
-    if subject.fits(figure, scene.figures):
+    if subject.fits(figure, scene):
         fitting = []
         for action in figure.doings:
-            if any(act.fits(action, scene.figures) for act in subject.acts):
+            if any(act.fits(action, scene) for act in subject.acts):
                 fitting.append(action)
         # Without acts, it is unwanted all the time.
         for action in fitting or [Action("")]:
@@ -105,7 +105,7 @@ def _sightings_of(subject: SubjectClaim, scene: Scene, number: int) -> Iterator[
     for action in figure.actions:
         had = (Figure(action.thing, action.colour), Figure(action.kind.shows))
         for thing in had:
-            if thing.thing in things() and subject.fits(thing, scene.figures):
+            if thing.thing in things() and subject.fits(thing, scene):
                 yield _Sighting(
                     figure=number,
                     thing=thing.thing,

@@ -8,7 +8,6 @@ from nt2vr.negation.parse.inflect import inflect_phrase
 from nt2vr.world.claims import Claim
 from nt2vr.world.reader import read_claim
 from nt2vr.world.things import ActionKind, Noun, actions, all_nouns, places, things
-from nt2vr.world.wording import meanings
 
 
 class WorldLabel(NamedTuple):
@@ -21,17 +20,13 @@ class WorldLabel(NamedTuple):
 @cache
 def labels() -> tuple[WorldLabel, ...]:
     """Return all labels; no two begin with the same text."""
-    by_text: dict[str, WorldLabel] = {}
-    for label in _all_labels():
-        by_text[label.texts[0]] = label
+    by_text = {label.texts[0]: label for label in _all_labels()}
     return tuple(by_text.values())
 
 
 def _all_labels() -> Iterator[WorldLabel]:
     for noun in all_nouns():
-        if noun.word in meanings():
-            claim = Claim.of_things(meanings()[noun.word])
-            yield WorldLabel((noun.word, noun.with_article()), claim)
+        yield WorldLabel((noun.word, noun.with_article()), Claim.of_things(noun.names))
     for action in actions().values():
         for text, longer_text in _action_texts(action):
             # Some are not understood without a subject.
@@ -51,13 +46,11 @@ def _action_texts(action: ActionKind) -> Iterator[tuple[str, str]]:
     phrases = [inflect_phrase(phrase, "VBG") for phrase in action.phrases]
     texts = [phrase.replace(" {o}", "") for phrase in phrases]
     if not action.targets:
-        usual_phrase = phrases[0]
         for name in sorted(action.objects):
             thing = things()[name].noun.with_article()
-            texts.append(usual_phrase.format(o=thing))
+            texts.append(phrases[0].format(o=thing))
     for text in texts:
         yield text, f"somebody {text}"
     if action.layer == "main":
         for doer, _ in action.doers:
-            noun = Noun(doer, plural="")
-            yield doer, noun.with_article()
+            yield doer, Noun(doer).with_article()

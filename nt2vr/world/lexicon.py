@@ -9,11 +9,12 @@ from functools import cache
 from itertools import chain
 from typing import NamedTuple
 
-from nt2vr.negation.parse.inflect import Form, inflect, inflect_phrase
+from nt2vr.negation.parse.inflect import inflect, inflect_phrase
 from nt2vr.world.claims import Act
 from nt2vr.world.meaning import (
     Entry,
     Meaning,
+    ObjectUse,
     Words,
     adjective,
     doer_entries,
@@ -21,9 +22,8 @@ from nt2vr.world.meaning import (
     tokens_of,
 )
 from nt2vr.world.small_words import small_words
-from nt2vr.world.things import Names, actions, all_nouns, places, things
+from nt2vr.world.things import Names, actions, all_nouns, meanings, places, things
 from nt2vr.world.word_tables import emojis, listed_words, near_words
-from nt2vr.world.wording import meanings
 
 # Verbs whose object may be left out.
 _ALONE = frozenset(
@@ -32,26 +32,33 @@ _ALONE = frozenset(
 )
 
 
+Lexicon = dict[Words, Meaning]
+
+
 class _ActionPhrase(NamedTuple):
     """A phrase for an action without its object, which comes last."""
 
     verb: str
     words: str
-    takes_object: bool
+    object: ObjectUse
 
 
 def _action_phrases() -> Iterator[_ActionPhrase]:
     for action in actions().values():
         for phrase in action.phrases:
             words, slot, rest = phrase.partition("{o}")
+            words = words.strip()
+            use: ObjectUse = ""
+            if slot:
+                use = "may" if words in _ALONE else "must"
             if not rest:
-                yield _ActionPhrase(action.verb, words.strip(), bool(slot))
+                yield _ActionPhrase(action.verb, words, use)
 
 
 def _passives() -> Iterator[Entry]:
     verbs_by_form = defaultdict[str, set[str]](set)
     for phrase in _action_phrases():
-        if phrase.takes_object and " " not in phrase.words:
+        if phrase.object and " " not in phrase.words:
             verbs_by_form[inflect(phrase.words, "VBN")].add(phrase.verb)
     for form, verb_names in verbs_by_form.items():
         yield form, Meaning("passive", frozenset(verb_names))
@@ -68,16 +75,14 @@ def _doers() -> Iterator[Entry]:
 
 
 def _nouns() -> Iterator[Entry]:
-    nouns = [noun for noun in all_nouns() if noun.word in meanings()]
-    for noun in nouns:
-        plurals = {noun.plural}
+    for noun in all_nouns():
+        several = Meaning("noun", noun.names, plural=True)
+        yield noun.plural, several
         # volcanoes, volcanos
         if noun.word.endswith("o"):
-            plurals.add(f"{noun.word}s")
-        for plural in plurals:
-            yield plural, Meaning("noun", meanings()[noun.word], plural=True)
-    for noun in nouns:
-        yield noun.word, Meaning("noun", meanings()[noun.word])
+            yield f"{noun.word}s", several
+    for noun in all_nouns():
+        yield noun.word, Meaning("noun", noun.names)
 
 
 def _fallbacks() -> Iterator[Entry]:
@@ -97,14 +102,11 @@ def _fallbacks() -> Iterator[Entry]:
 
 def _past_forms() -> Iterator[Entry]:
     for phrase in _action_phrases():
-        # Without an object there is no passive, so that the participle is of the past.
-        if phrase.takes_object:
-            forms: tuple[Form, ...] = ("VBD",)
-        else:
-            forms = ("VBD", "VBN")
         meaning = verbs()[tokens_of(phrase.words)]
-        for form in forms:
-            yield inflect_phrase(phrase.words, form), meaning
+        yield inflect_phrase(phrase.words, "VBD"), meaning
+        # Without an object there is no passive, so that the participle is of the past.
+        if not phrase.object:
+            yield inflect_phrase(phrase.words, "VBN"), meaning
 
 
 def _places() -> Iterator[Entry]:
@@ -114,23 +116,18 @@ def _places() -> Iterator[Entry]:
 
 
 @cache
-def verbs() -> dict[Words, Meaning]:
+def verbs() -> Lexicon:
     """Map phrases of actions to meanings.
 
     Those of equal phrases are merged: a boy bounces a ball, a ball bounces.
     """
-    meanings_of_verbs: dict[Words, Meaning] = {}
+    meanings_of_verbs: Lexicon = {}
     for phrase in _action_phrases():
         for form in map(tokens_of, forms_of(phrase.words)):
-            new = Meaning("verb", takes_object=phrase.takes_object)
-            old = meanings_of_verbs.get(form, new)
-            is_both = old.takes_object != phrase.takes_object
-            meanings_of_verbs[form] = Meaning(
-                kind="verb",
-                names=old.names | {phrase.verb},
-                takes_object=old.takes_object or phrase.takes_object,
-                alone=old.alone or is_both or phrase.words in _ALONE,
-            )
+            old = meanings_of_verbs.get(form, Meaning("verb", object=phrase.object))
+            use = old.object if old.object == phrase.object else "may"
+            names = old.names | {phrase.verb}
+            meanings_of_verbs[form] = Meaning("verb", names, object=use)
 
     # "Smiling" is a verb as well.
     for action in actions().values():
@@ -142,7 +139,7 @@ def verbs() -> dict[Words, Meaning]:
 
 
 @cache
-def lexicon() -> dict[Words, Meaning]:
+def lexicon() -> Lexicon:
     """Map words to what they mean; of the same words, later entries replace earlier ones."""
     entries = _by_tokens(small_words()) | verbs()
     entries |= _by_tokens(chain(_places(), _nouns()))
@@ -153,7 +150,7 @@ def lexicon() -> dict[Words, Meaning]:
     return entries
 
 
-def _by_tokens(entries: Iterable[Entry]) -> dict[Words, Meaning]:
+def _by_tokens(entries: Iterable[Entry]) -> Lexicon:
     return {tokens_of(word): meaning for word, meaning in entries}
 
 
@@ -173,8 +170,7 @@ def things_and_places() -> dict[tuple[str, ...], ThingAndPlace]:
         _, _, bare_place = phrase.partition(" ")
         words = tokens_of(bare_place)
         if words in nouns:
-            place = lexicon()[tokens_of(phrase)]
-            both[words] = ThingAndPlace(nouns[words].names, place.names)
+            both[words] = ThingAndPlace(nouns[words].names, lexicon()[tokens_of(phrase)].names)
     return both
 
 

@@ -8,8 +8,7 @@ from typing import Any, Literal, NamedTuple
 from nt2vr.negation.parse.inflect import inflect_phrase
 from nt2vr.negation.parse.tokens import EMOJI
 from nt2vr.world.claims import Act
-from nt2vr.world.things import Names, plural_of
-from nt2vr.world.wording import persons
+from nt2vr.world.things import Names, persons, plural_of
 
 _WORD = re.compile(rf"[\w'-]+|{EMOJI}")
 _DROPPED = frozenset(
@@ -32,6 +31,7 @@ MeaningKind = Literal[
     "lacking",
     "filler",
 ]
+ObjectUse = Literal["", "may", "must"]
 Words = tuple[str, ...]
 # Of the lexicon: words and what they mean.
 Entry = tuple[str, "Meaning"]
@@ -46,8 +46,7 @@ class Meaning(NamedTuple):
         value: "night" or "day"; of a time, "start" or "end" of the clip, or how it relates two
             actions.
         plural: whether a noun is in the plural.
-        takes_object: whether an object may follow a verb.
-        alone: whether the object may be left out.
+        object: whether an object may or must follow a verb.
         act: what a noun says that somebody does: "drummer".
         adjective: fields of a `SubjectClaim`: its colour, size, number or mood.
         least: how many a noun names at least: "couple".
@@ -58,8 +57,7 @@ class Meaning(NamedTuple):
     names: Names = frozenset()
     value: str = ""
     plural: bool = False
-    takes_object: bool = False
-    alone: bool = False
+    object: ObjectUse = ""
     act: Act | None = None
     adjective: Mapping[str, Any] = MappingProxyType({})
     least: int = 1

@@ -7,9 +7,8 @@ from nt2vr.world.abilities import may_do
 from nt2vr.world.claims import Act, Claim, SubjectClaim
 from nt2vr.world.meaning import runs_of, tokens_of
 from nt2vr.world.reader import read_asked
-from nt2vr.world.things import Names, actions
+from nt2vr.world.things import Names, actions, meanings
 from nt2vr.world.word_tables import unsure_words
-from nt2vr.world.wording import meanings
 
 # rolling a ball away
 _WHERE_TO = re.compile(r" (?:away|around|up and down|along the ground|a kick)$")

@@ -11,8 +11,7 @@ from nt2vr.world.part_words import PartWords, number_word
 from nt2vr.world.reader import NOTHING
 from nt2vr.world.scenes import Figure, Scene
 from nt2vr.world.small_words import TOGETHER
-from nt2vr.world.things import places
-from nt2vr.world.wording import persons
+from nt2vr.world.things import persons, places
 
 PREPOSITIONS = frozenset("on in at by under near inside outside behind".split())
 SOMETHING = "lacks something"
@@ -34,7 +33,8 @@ def miss_reasons(part: str, wanted: PartClaim, scene: Scene) -> list[str]:
 
 def _absences(words: PartWords, scene: Scene) -> list[str]:
     """Say which things that are named are not seen."""
-    return [f"no {noun}" for noun in words.missing_nouns(names_in(scene))]
+    seen = names_in(scene)
+    return [f"no {word.typed}" for word in words.of_kind("noun") if word.names.isdisjoint(seen)]
 
 
 @dataclass(frozen=True)
@@ -51,22 +51,21 @@ class _Comparison:
         if claim.places and self.scene.place not in claim.places:
             reasons.append(self._other_place(claim))
         if claim.night not in (None, self.scene.night):
-            time = "not at night" if claim.night else "at night"
-            reasons.append(time)
+            reasons.append("not at night" if claim.night else "at night")
         if not reasons and claim.orders:
             reasons.append("not in that order")
         return reasons
 
     def _of_subject(self, subject: SubjectClaim) -> Iterator[str]:
         """Yield what is missing of somebody or something: itself, its looks, its acts, its number."""
-        all_figures = self.scene.figures
-        candidates = SubjectClaim(subject.names).fitting(visible_in(self.scene), all_figures)
+        scene = self.scene
+        candidates = SubjectClaim(subject.names).fitting(visible_in(scene), scene)
         if subject.names and not candidates:
             yield f"no {self.words.noun(subject)}"
             yield from self._acts_of_nobody(subject)
             return
 
-        with_looks = replace(subject, acts=()).fitting(candidates, all_figures)
+        with_looks = replace(subject, acts=()).fitting(candidates, scene)
         if not with_looks:
             yield self._other_looks(subject, candidates)
             return
@@ -78,11 +77,10 @@ class _Comparison:
         for act in subject.acts:
             if not self._is_done(act, with_looks):
                 yield self._other_act(subject, act, with_looks)
-        fitting = subject.fitting(with_looks, all_figures)
-        yield from self._other_number(subject, fitting)
+        yield from self._other_number(subject, subject.fitting(with_looks, scene))
 
     def _is_done(self, act: Act, figures: Sequence[Figure]) -> bool:
-        return any(act.is_done_by(figure, self.scene.figures) for figure in figures)
+        return any(act.is_done_by(figure, self.scene) for figure in figures)
 
     def _acts_of_nobody(self, subject: SubjectClaim) -> Iterator[str]:
         """Yield what nobody does, and with what."""
@@ -120,8 +118,7 @@ class _Comparison:
         doing = self.words.verb(act)
         is_possession = not doing or act.verbs <= {"wear", "hold"}
         if act.objects and is_possession:
-            noun = self.words.noun(subject)
-            return f"{noun} without {thing}"
+            return f"{self.words.noun(subject)} without {thing}"
         quality = doing or self.words.mood(act)
         if not quality:
             return SOMETHING

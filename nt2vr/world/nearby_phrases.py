@@ -6,11 +6,11 @@ from functools import cache
 
 from nt2vr.negation.parse.inflect import inflect_phrase
 from nt2vr.world.lexicon import lexicon, longest
-from nt2vr.world.meaning import MeaningKind, Words, runs_of, tokens_of
+from nt2vr.world.meaning import MeaningKind, runs_of, tokens_of
 from nt2vr.world.part_words import PartWords
 from nt2vr.world.scenes import Figure, main_actions
 from nt2vr.world.things import Names, Noun, all_nouns, places, things
-from nt2vr.world.words import PhraseWord
+from nt2vr.world.words import PhraseWord, words_in
 
 # A word for so many things says little: "an animal".
 TOO_MANY_THINGS = 30
@@ -18,12 +18,15 @@ SOMEBODY = re.compile(r"(?:any|every|some)(?:one|body)")
 _ANYWHERE = frozenset({"indoors", "inside", "outdoors", "outside"})
 
 
-def shorter(wanted: str) -> Iterator[str]:
-    """Yield the things of a phrase with one of its actions or its place, and then each alone."""
+def nearer(wanted: str) -> Iterator[str]:
+    """Yield the things of a phrase with one of its actions or its place, and then each alone.
+
+    Words that the world has for those that it lacks come last.
+    """
     words = PartWords(wanted)
     nouns = [_noun_text(word) for word in words.of_kind("noun")]
     where = [_place_phrase(word) for word in words.of_kind("place")]
-    doings = [word.doing for word in words.of_kind("verb") if _stands_alone(word)]
+    doings = [word.doing for word in words.of_kind("verb") if word.meaning.object != "must"]
     for noun in nouns:
         for addition in where + doings:
             yield f"{noun} {addition}"
@@ -33,6 +36,8 @@ def shorter(wanted: str) -> Iterator[str]:
             yield f"a person {place} at night"
     for addition in doings + where:
         yield f"a person {addition}"
+    for word in words_in(wanted):
+        yield from map(with_article, word.meaning.near)
 
 
 def of_same_kind(wanted: str) -> Iterator[str]:
@@ -45,17 +50,12 @@ def of_same_kind(wanted: str) -> Iterator[str]:
         further_members = [_members(kind) - names for kind in sorted(kinds)]
         smallest = min(filter(None, further_members), key=len, default=())
         for name in sorted(smallest):
-            noun = things()[name].noun
-            yield noun.with_article()
+            yield things()[name].noun.with_article()
 
 
 @cache
 def _members(kind: str) -> Names:
     return frozenset(name for name, thing in things().items() if kind in thing.is_a)
-
-
-def _stands_alone(word: PhraseWord) -> bool:
-    return word.meaning.alone or not word.meaning.takes_object
 
 
 def _place_phrase(word: PhraseWord) -> str:
@@ -75,7 +75,7 @@ def actions_with(word: PhraseWord) -> Iterator[str]:
     if word.kind != "vague":
         return
     for words, meaning in lexicon().items():
-        if meaning.kind != "verb" or meaning.takes_object:
+        if meaning.kind != "verb" or meaning.object:
             continue
         doing, *rest = words
         if doing.endswith("ing") and set(word.text) <= set(rest):
@@ -92,17 +92,17 @@ def with_article(text: str) -> str:
     for noun in all_nouns():
         if noun.word == text:
             return noun.with_article()
-    return Noun(text, plural="").with_article()
+    return Noun(text).with_article()
 
 
 def main_verbs(figure: Figure) -> set[str]:
     return {action.verb for action in main_actions(figure)}
 
 
-def names_of_kind(words: Words, kind: MeaningKind) -> Names:
+def names_of_kind(text: str, kind: MeaningKind) -> Names:
     """Return the names that a text has for one kind of meaning."""
     names: set[str] = set()
-    for run in runs_of(words, longest()):
+    for run in runs_of(tokens_of(text), longest()):
         meaning = lexicon().get(run)
         if meaning and meaning.kind == kind:
             names |= meaning.names

@@ -1,12 +1,11 @@
 """The claim of one part of a query, and whether a scene shows it."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from nt2vr.world.claims import Act, Claim, SubjectClaim
-from nt2vr.world.scenes import Figure, Scene
-from nt2vr.world.wording import meanings
+from nt2vr.world.scenes import Scene
+from nt2vr.world.things import meanings
 
 
 class PartClaim(NamedTuple):
@@ -43,7 +42,7 @@ class PartClaim(NamedTuple):
         if not self.subjects:
             return True
 
-        done = {_does(subject, self.act, scene.figures) for subject in self.subjects}
+        done = {_does(subject, self.act, scene) for subject in self.subjects}
         if done == {True} or (self.by_any and True in done):
             return True
         # A hat may be somebody else's.
@@ -52,16 +51,16 @@ class PartClaim(NamedTuple):
         return None
 
 
-def _does(subject: SubjectClaim, act: Act, figures: Sequence[Figure]) -> bool | None:
+def _does(subject: SubjectClaim, act: Act, scene: Scene) -> bool | None:
     """Return whether a subject does something; None if one does and another one does not.
 
     Where nobody does all that the subject does, somebody of its kind counts: a man who sings, of "a
     man reading".
     """
-    fitting = subject.fitting(figures, figures)
+    fitting = subject.fitting(scene.figures, scene)
     if not fitting and not subject.names >= meanings()["person"]:
-        fitting = replace(subject, acts=()).fitting(figures, figures)
-    done = {act.is_done_by(figure, figures) for figure in fitting}
+        fitting = replace(subject, acts=()).fitting(scene.figures, scene)
+    done = {act.is_done_by(figure, scene) for figure in fitting}
     if done == {True, False}:
         return None
     return True in done

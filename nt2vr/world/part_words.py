@@ -1,15 +1,13 @@
 """The words of one part of a query, found again by what they mean."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
 from nt2vr.world.claims import Act, SubjectClaim
 from nt2vr.world.meaning import Meaning, MeaningKind
 from nt2vr.world.things import Names, Noun, actions, all_nouns, things
+from nt2vr.world.wording import NUMBERS
 from nt2vr.world.words import PhraseWord, words_in
-
-NUMBERS = ("no", "one", "two", "three", "four", "five", "six")
 
 
 def number_word(count: int) -> str:
@@ -43,7 +41,7 @@ class PartWords:
         noun = nouns[0]
         if has_own_article or noun.meaning.plural or noun.typed in _uncounted():
             return self.part
-        return Noun(self.part, plural="").with_article()
+        return Noun(self.part).with_article()
 
     def noun(self, subject: SubjectClaim) -> str:
         """Return the word that names somebody, as typed; otherwise that of the first such thing."""
@@ -63,14 +61,8 @@ class PartWords:
 
     def noun_word(self, names: Names) -> PhraseWord | None:
         """Return the noun for some things, or else for some of them only."""
-        nouns = self.of_kind("noun")
-        for word in nouns:
-            if word.names == names:
-                return word
-        for word in nouns:
-            if names and word.names <= names:
-                return word
-        return None
+        nouns = [word for word in self.of_kind("noun") if word.names <= names]
+        return min(nouns, key=lambda word: word.names != names, default=None)
 
     def object(self, act: Act) -> str:
         word = self.noun_word(act.objects) or self.noun_word(act.targets)
@@ -93,17 +85,11 @@ class PartWords:
                 return word.typed
         return ""
 
-    def missing_nouns(self, names: set[str]) -> Iterator[str]:
-        """Yield the nouns for none of some things."""
-        for word in self.of_kind("noun"):
-            if word.names.isdisjoint(names):
-                yield word.typed
-
 
 @cache
 def _uncounted() -> frozenset[str]:
     """Return the words that have no article: "coffee", "scissors"."""
-    return frozenset(noun.word for noun in all_nouns() if noun.number != "one")
+    return frozenset(noun.word for noun in all_nouns() if not noun.is_countable)
 
 
 def _first_noun(names: Names) -> str:

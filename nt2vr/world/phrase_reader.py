@@ -7,12 +7,11 @@ what a kind ends of the words before.
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Literal
+from typing import cast
 
 from nt2vr.world.abilities import (
-    are_actors,
-    has_clothes,
     is_mood,
+    is_stopping,
     looking,
     may_be,
     may_do,
@@ -24,10 +23,10 @@ from nt2vr.world.abilities import (
 from nt2vr.world.claim_draft import ANYBODY, ClaimDraft
 from nt2vr.world.claims import MANY, Act, Claim, SubjectClaim
 from nt2vr.world.lexicon import lexicon
-from nt2vr.world.meaning import Meaning, MeaningKind
+from nt2vr.world.meaning import Meaning, MeaningKind, ObjectUse
+from nt2vr.world.scenes import ClipPart
 from nt2vr.world.small_words import PARTS, TOGETHER
-from nt2vr.world.things import Names, actions, roles_of
-from nt2vr.world.wording import meanings, persons
+from nt2vr.world.things import ACTING, Names, actions, meanings, persons, roles_of
 from nt2vr.world.words import PhraseWord
 
 _JOINTS = frozenset("in on with at near by beside next under who that which".split())
@@ -47,8 +46,8 @@ class PhraseReader:
         self._has_background = has_background
         # Adjectives of the next noun.
         self._adjectives = ANYBODY
-        # Whether an object of the last verb follows.
-        self._object: Literal["", "may", "must"] = ""
+        # Whether an object of the last verb may or must follow.
+        self._object: ObjectUse = ""
         self._preposition = ""
         # The word before this one, nouns and adjectives aside.
         self._last_word = ""
@@ -68,7 +67,7 @@ class PhraseReader:
         if _NEXT_PART.search(word.gap):
             self._preposition = ""
         # Nobody is drawn as being "in the background".
-        if word.text == ("background",) and are_actors(self._draft.subject.names):
+        if word.text == ("background",) and roles_of(self._draft.subject.names) & ACTING:
             self._draft.is_vague = True
 
         if kind in _AFTER_NOUN and self._adjectives.colour and not self._read_shirt(word.meaning):
@@ -102,7 +101,10 @@ class PhraseReader:
             return None
         if self._object == "must" or self._draft.joint:
             return None
-        return self._draft.claim()
+        claim = self._draft.claim()
+        if claim == Claim(vague=claim.vague) or any(map(is_stopping, claim.subjects)):
+            return None
+        return claim
 
     # Adjectives
 
@@ -143,12 +145,10 @@ class PhraseReader:
             if not subject.acts[-1].verbs <= {"wear"}:
                 return False
             # "Dances, then wears a red | shirt": clothes are worn all the time.
-            act = (len(self._draft.subjects) - 1, len(subject.acts) - 1)
+            act = self._draft.last_act
             if any(act in (order.first, order.second) for order in self._draft.orders):
                 return False
             self._draft.drop_act()
-            # It is no action "before" or "while" which another one is done.
-            self._draft.last_act = None
 
         self._draft.replace_subject(replace(self._draft.subject, colour=colour))
         self._adjectives = ANYBODY
@@ -190,7 +190,7 @@ class PhraseReader:
         if draft.last_act is None or draft.joint or self._object:
             return False
         if meaning.value in PARTS:
-            draft.limit_last_act(meaning.value)
+            draft.limit_act(draft.last_act, cast(ClipPart, meaning.value))
             return True
         # "A man walks after eating while | a girl sings": which of the two?
         if draft.orders:
@@ -202,10 +202,7 @@ class PhraseReader:
 
     def _read_verb(self, meaning: Meaning) -> bool:
         self._draft.add_act(Act(meaning.names))
-        if not meaning.takes_object:
-            self._object = ""
-        else:
-            self._object = "may" if meaning.alone else "must"
+        self._object = meaning.object
         # a man with a ball looking sleepy
         return not self._is_aside
 
@@ -281,8 +278,8 @@ class PhraseReader:
     def _takes_object(self, names: Names) -> bool:
         """Return whether the last verb takes some things for its object; clothes are worn."""
         subject = self._draft.subject
-        if self._wears_next and self._draft.subjects and has_clothes(names):
-            self._read_verb(Meaning("verb", takes_object=True))
+        if self._wears_next and self._draft.subjects and "worn" in roles_of(names):
+            self._read_verb(Meaning("verb", object="must"))
         elif self._object == "may":
             verbs = subject.acts[-1].verbs
             # a bird is flying near | a kite
@@ -343,7 +340,8 @@ class PhraseReader:
         if is_at_rest:
             acts = acts[:-1]
         act_there = None
-        if not draft.orders and all(act.verbs <= {"wear"} for act in acts):
+        # Of "sits, then | on a horse", the order cannot be told.
+        if not draft.has_time and all(act.verbs <= {"wear"} for act in acts):
             act_there = self._act_at_place(meaning, adjectives)
         if act_there is None:
             draft.is_vague = True
@@ -383,7 +381,6 @@ class PhraseReader:
         # playing a pizza, looking at a book
         if act.verbs and not verbs:
             draft.is_vague = True
-            draft.last_act = None
             draft.drop_act()
             return not draft.has_time and self._read_subject(meaning, adjectives, is_agent=False)
 

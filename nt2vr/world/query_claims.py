@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from nt2vr.negation.parse.query import Query
-from nt2vr.world.claims import SubjectClaim
+from nt2vr.world.claims import Claim, SubjectClaim
 from nt2vr.world.lexicon import things_and_places
 from nt2vr.world.meant import read_as_meant
 from nt2vr.world.part_claims import PartClaim
@@ -38,22 +38,23 @@ def read_query(query: Query) -> QueryClaims:
     wanted = [read_as_meant(part) for part in query.wanted]
     wanted_parts = []
     for text, claim in zip(query.wanted, wanted, strict=True):
-        wanted_parts.append(_with_other_reading(text, PartClaim(claim)))
+        other_reading = _other_reading(text, claim)
+        wanted_parts.append(PartClaim(claim, other_reading=other_reading))
 
     unwanted_parts = []
     for number, text in enumerate(query.unwanted):
-        unwanted_part = read_unwanted(query, number, wanted)
-        unwanted_parts.append(_with_other_reading(text, unwanted_part))
+        part = read_unwanted(query, number, wanted)
+        other_reading = _other_reading(text, part.claim)
+        unwanted_parts.append(part._replace(other_reading=other_reading))
     for kind in query.others:
         unwanted_parts += claims_of_other(kind, query, wanted)
     return QueryClaims(tuple(wanted_parts), tuple(unwanted_parts))
 
 
-def _with_other_reading(text: str, part: PartClaim) -> PartClaim:
-    """Read a word for a thing as the place of that name, too, and vice versa: the moon, ice."""
-    claim = part.claim
+def _other_reading(text: str, claim: Claim | None) -> Claim | None:
+    """Read a word for a thing as the place of that name, or vice versa: the moon, ice."""
     if claim is None or claim.orders:
-        return part
+        return None
     for word in words_in(text):
         both = things_and_places().get(word.text)
         if both is None:
@@ -61,9 +62,7 @@ def _with_other_reading(text: str, part: PartClaim) -> PartClaim:
         thing = SubjectClaim(both.things)
         if thing in claim.subjects and not claim.places:
             remaining = tuple(subject for subject in claim.subjects if subject != thing)
-            elsewhere = replace(claim, subjects=remaining, places=both.places)
-            return part._replace(other_reading=elsewhere)
-        if claim.places and claim.places == word.names:
-            with_thing = replace(claim, subjects=(*claim.subjects, thing), places=frozenset())
-            return part._replace(other_reading=with_thing)
-    return part
+            return replace(claim, subjects=remaining, places=both.places)
+        if claim.places == word.names:
+            return replace(claim, subjects=(*claim.subjects, thing), places=frozenset())
+    return None

@@ -9,8 +9,8 @@ from nt2vr.world.claims import MANY, Claim, SubjectClaim
 from nt2vr.world.lexicon import lexicon
 from nt2vr.world.meaning import tokens_of
 from nt2vr.world.phrase_reader import PhraseReader
+from nt2vr.world.things import meanings
 from nt2vr.world.word_tables import emojis
-from nt2vr.world.wording import meanings
 from nt2vr.world.words import has_lacking, known_words, words_in
 
 # It says no more than the "then" after it.
@@ -68,15 +68,14 @@ def read_claim(phrase: str) -> Claim | None:
 def read_asked(phrase: str) -> Claim | None:
     """Parse a part of a query: "dogs" asks for at least one, and "no dogs" excludes any."""
     claim = read_phrase(phrase)
-    if claim is None or claim == NOTHING:
-        return claim
+    if claim is None:
+        return None
     subjects = []
     for subject in claim.subjects:
         has_number = subject.most != MANY or subject.total
-        if has_number:
-            subjects.append(subject)
-        else:
-            subjects.append(replace(subject, least=1))
+        if not has_number:
+            subject = replace(subject, least=1)
+        subjects.append(subject)
     return replace(claim, subjects=tuple(subjects))
 
 

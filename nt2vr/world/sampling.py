@@ -6,7 +6,7 @@ Seeded: equal seeds give equal scenes.
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from itertools import islice
+from itertools import chain, islice
 from random import Random
 
 from nt2vr.errors import ConfigError
@@ -78,15 +78,13 @@ def draw_claim(rng: Random) -> Claim:
         claim = Claim.of_act(Act.of(action.verb))
         if not action.targets:
             return claim
-        target_name = rng.choice(sorted(action.objects))
-        target = showing(target_name)
+        target = showing(rng.choice(sorted(action.objects)))
         return Claim(target.subjects + claim.subjects)
 
     name = rng.choice(tuple(things()))
     uses = _uses_of(name)
     if uses and rng.random() < USED_SHARE:
-        verb = rng.choice(uses)
-        return Claim.of_act(Act.of(verb, name))
+        return Claim.of_act(Act.of(rng.choice(uses), name))
     return showing(name)
 
 
@@ -106,19 +104,14 @@ def staged(claims: Sequence[Claim], rng: Random) -> Scene | None:
 
     # The claimed figures replace the first ones that were drawn.
     figures = list(scene.figures)
-    number = 0
-    for claim in claims:
-        for position, subject in enumerate(claim.subjects):
-            if number == len(figures):
-                figures.append(Figure(""))
-            acts = _acts_in_turn(claim, position)
-            figure = _draw_figure(
-                subject, acts=acts, number=number, figures=figures, place=place, rng=rng
-            )
-            if figure is None:
-                return None
-            figures[number] = figure
-            number += 1
+    subjects = chain.from_iterable(map(_with_acts_in_turn, claims))
+    for number, subject in enumerate(subjects):
+        if number == len(figures):
+            figures.append(Figure(""))
+        figure = _draw_figure(subject, number=number, figures=figures, place=place, rng=rng)
+        if figure is None:
+            return None
+        figures[number] = figure
 
     scene = replace(scene, night=_is_night(claims, scene.night), figures=tuple(figures))
     if not scene.actors or not is_valid(scene):
@@ -131,18 +124,21 @@ def staged(claims: Sequence[Claim], rng: Random) -> Scene | None:
 def _draw_place(claims: Sequence[Claim], rng: Random) -> Place:
     """Draw one of the places of the claims, where as many of their things as possible may be."""
     names: list[str] = []
-    possible: list[Names] = []
     for claim in claims:
         names += sorted(claim.places)
-        possible += [_places_with(subject.names) for subject in claim.subjects]
-    for claim in claims:
-        for subject in claim.subjects:
-            possible += [_places_for(act.verbs) for act in subject.acts]
+    subjects = _subjects_of(claims)
+    possible = [_places_with(subject.names) for subject in subjects]
+    for subject in subjects:
+        possible += [_places_for(act.verbs) for act in subject.acts]
 
     names = names or list(places())
     for fitting in possible:
         names = [name for name in names if name in fitting] or names
     return places()[rng.choice(names)]
+
+
+def _subjects_of(claims: Sequence[Claim]) -> list[SubjectClaim]:
+    return list(chain.from_iterable(claim.subjects for claim in claims))
 
 
 @cache
@@ -175,38 +171,30 @@ def _is_night(claims: Sequence[Claim], is_drawn: bool) -> bool:
         if claim.night is not None:
             return claim.night
 
-    is_by_day = False
-    for claim in claims:
-        for subject in claim.subjects:
-            if not subject.names:
-                continue
-            if subject.names <= BY_NIGHT:
-                return True
-            is_by_day = is_by_day or subject.names <= BY_DAY
-    return is_drawn and not is_by_day
+    names_of_subjects = [subject.names for subject in _subjects_of(claims) if subject.names]
+    if any(names <= BY_NIGHT for names in names_of_subjects):
+        return True
+    return is_drawn and not any(names <= BY_DAY for names in names_of_subjects)
 
 
-def _acts_in_turn(claim: Claim, number: int) -> list[Act]:
-    """Return the acts of a claim's subject, those that are done first before the others."""
-    later = set()
-    for order in claim.orders:
-        subject, position = order.second
-        if subject == number:
-            later.add(position)
-    acts = claim.subjects[number].acts
-    in_turn = sorted(range(len(acts)), key=lambda position: position in later)
-    return [acts[position] for position in in_turn]
+def _with_acts_in_turn(claim: Claim) -> Iterator[SubjectClaim]:
+    """Yield the subjects of a claim, each with the acts that are done later after the others."""
+    later = {order.second for order in claim.orders}
+    for number, subject in enumerate(claim.subjects):
+        positions = [(number, i) for i in range(len(subject.acts))]
+        positions.sort(key=lambda position: position in later)
+        yield replace(subject, acts=tuple(map(claim.act_at, positions)))
 
 
 def _draw_figure(
     subject: SubjectClaim,
-    acts: list[Act],
     number: int,
     figures: list[Figure],
     place: Place,
     rng: Random,
 ) -> Figure | None:
     """Draw a figure as a claim describes it; None if it cannot do that here."""
+    acts = subject.acts
     name = rng.choice(sorted(subject.names or _names_able(acts)))
     figure = Figure(name)
     if things()[name].role in ACTING:
@@ -227,12 +215,12 @@ def _draw_figure(
     return _in_turns(figure, done)
 
 
-def _names_able(acts: Sequence[Act]) -> Names:
+def _names_able(acts: Sequence[Act]) -> set[str]:
     able: set[str] = set()
     for act in acts:
         for verb in act.verbs:
             able |= actions()[verb].subjects
-    return frozenset(able)
+    return able
 
 
 def _in_turns(figure: Figure, done: Sequence[Action]) -> Figure:
@@ -256,19 +244,11 @@ def _in_turns(figure: Figure, done: Sequence[Action]) -> Figure:
     num_turns = layers.count("main")
     if num_turns < 2:
         return figure
-    in_turn = _one_after_another(new_actions[:num_turns])
+    # Each has an equal share of the clip.
+    in_turn = []
+    for turn, action in enumerate(new_actions[:num_turns]):
+        in_turn.append(replace(action, start=turn / num_turns, end=(turn + 1) / num_turns))
     return replace(figure, actions=(*in_turn, *figure.actions[num_turns:]))
-
-
-def _one_after_another(in_turn: Sequence[Action]) -> list[Action]:
-    """Give each action an equal share of the clip."""
-    count = len(in_turn)
-    shared = []
-    for turn, action in enumerate(in_turn):
-        start = turn / count
-        end = (turn + 1) / count
-        shared.append(replace(action, start=start, end=end))
-    return shared
 
 
 def _draw_action(

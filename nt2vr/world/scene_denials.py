@@ -9,12 +9,12 @@ from typing import Literal
 from nt2vr.negation.generate.composer import WITH_PRONOUN, WITHOUT_PRONOUN, Template
 from nt2vr.negation.generate.denial import Denial
 from nt2vr.negation.parse.inflect import inflect_phrase
-from nt2vr.world.captions import SceneCaption
-from nt2vr.world.claims import Act, Claim
+from nt2vr.world.captions import NO_CAPTION, SceneCaption
+from nt2vr.world.claims import Claim
 from nt2vr.world.scenes import Scene
 from nt2vr.world.small_words import DAY, NIGHT
 from nt2vr.world.things import Noun, read_table
-from nt2vr.world.wording import FORMS, NounPhrase, conjugate, meanings
+from nt2vr.world.wording import FORMS, Done, NounPhrase, conjugate
 
 SceneDenialKind = Literal[
     "negated", "composed", "without", "list", "not", "except", "place", "typed", "idiom"
@@ -32,25 +32,13 @@ class SceneDenial(Denial):
     unwanted_claims: tuple[Claim, ...]
 
 
-@dataclass(frozen=True)
-class Done:
-    """An action to be denied: its phrase, with the verb as a lemma, and its act."""
-
-    phrase: str
-    act: Act
-
-    @property
-    def doing(self) -> str:
-        return inflect_phrase(self.phrase, "VBG")
-
-
 DeniedContent = Noun | Done
 
 
 def claim_of(denied: DeniedContent) -> Claim:
     if isinstance(denied, Done):
         return Claim.of_act(denied.act)
-    return Claim.of_things(meanings()[denied.word])
+    return Claim.of_things(denied.names)
 
 
 @cache
@@ -103,7 +91,7 @@ def _fields_of_thing(noun: Noun, names: tuple[str, str, str, str]) -> dict[str, 
     word = noun.word.removeprefix("the ")
     # For a search engine.
     searched = f'"{word}"' if " " in word else word
-    counted = word if noun.number == "one" else f"bit of {word}"
+    counted = word if noun.is_countable else f"bit of {word}"
     return {
         full: noun.with_article(),
         bare: word,
@@ -153,10 +141,11 @@ def compose(phrase: NounPhrase, wanted: Done, unwanted: Done, rng: Random) -> Sc
 def except_member(kind: Noun, member: Noun, rng: Random) -> SceneDenial:
     wanted = kind.with_article()
     unwanted = member.with_article()
-    form = rng.choice(forms("except"))
     return SceneDenial(
         "except",
-        text=form.format(k=kind.word, K=wanted, N=unwanted, ns=member.plural),
+        text=rng.choice(forms("except")).format(
+            k=kind.word, K=wanted, N=unwanted, ns=member.plural
+        ),
         wanted=wanted,
         unwanted=unwanted,
         wanted_claim=claim_of(kind),
@@ -169,12 +158,16 @@ def deny_time(scene: Scene, wanted: SceneCaption, rng: Random) -> SceneDenial:
     usual_phrase = scene.location.phrases[0]
     _, _, bare_place = usual_phrase.partition(" ")
     at_place = SceneCaption(bare_place, Claim.at(scene.place))
-    nothing = SceneCaption("", Claim())
-    wanted = rng.choice((wanted, at_place, nothing))
+    wanted = rng.choice((wanted, at_place, NO_CAPTION))
     denied = Claim(night=not scene.night)
     slot = "time" if wanted.text else "no time"
-    phrases = DAY if scene.night else NIGHT
-    return deny_setting(slot, wanted=wanted, phrases=phrases, denied=denied, rng=rng)
+    return deny_setting(
+        slot,
+        wanted=wanted,
+        phrases=DAY if scene.night else NIGHT,
+        denied=denied,
+        rng=rng,
+    )
 
 
 def deny_setting(

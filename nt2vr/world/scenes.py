@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -202,11 +202,15 @@ class Scene:
     def verbs(self) -> set[str]:
         return {action.verb for figure in self.figures for action in figure.doings}
 
-    def object_of(self, action: Action) -> str | None:
-        """Return the name of what an action is done to or with, another figure or not."""
+    def target_of(self, action: Action) -> str:
+        """Return the name of the other figure to which an action is done; "" if there is none."""
         if action.target is None:
-            return action.thing or None
+            return ""
         return self.figures[action.target].thing
+
+    def object_of(self, action: Action) -> str:
+        """Return the name of what an action is done to or with, another figure or not."""
+        return self.target_of(action) or action.thing
 
     def swapped(self, old: Figure, new: Figure) -> "Scene":
         """Return the scene with one figure in place of another; no thing is twice in a scene."""
@@ -285,17 +289,17 @@ def _is_possible(action: Action, figure: Figure, scene: Scene) -> bool:
         return False
     if not action.kind.may(figure.kind, scene.location):
         return False
-    return _suits(action, figure, scene.figures)
+    return _suits(action, figure, scene)
 
 
-def _suits(action: Action, figure: Figure, figures: Sequence[Figure]) -> bool:
+def _suits(action: Action, figure: Figure, scene: Scene) -> bool:
     """Return whether the object of an action fits its slot."""
     kind = action.kind
-    if action.object is None:
-        return not kind.objects
-    if action.target is not None:
-        target = figures[action.target]
-        return kind.targets and target is not figure and target.thing in kind.objects
-    if kind.targets or action.thing not in kind.objects:
+    if not kind.objects:
+        return action.object is None
+    if kind.targets:
+        target = scene.target_of(action)
+        return target in kind.objects and target != figure.thing
+    if action.thing not in kind.objects:
         return False
     return bool(action.colour) == bool(things()[action.thing].tint)

@@ -17,13 +17,12 @@ import numpy as np
 from nt2vr.negation.generate.idioms import draw_idiom
 from nt2vr.negation.generate.subjects import Subject
 from nt2vr.negation.generate.wordings import draw_exclusion
-from nt2vr.world.captions import SceneCaption, describe
+from nt2vr.world.captions import NO_CAPTION, SceneCaption, describe
 from nt2vr.world.casting import sample_scene
-from nt2vr.world.claims import Act, Claim, SceneMask, SceneTable, names_in, visible_in
+from nt2vr.world.claims import Claim, SceneMask, SceneTable, names_in, visible_in
 from nt2vr.world.negated_captions import negate
 from nt2vr.world.scene_denials import (
     DeniedContent,
-    Done,
     SceneDenial,
     SceneDenialKind,
     claim_of,
@@ -35,15 +34,7 @@ from nt2vr.world.scene_denials import (
 )
 from nt2vr.world.scenes import Figure, Scene, main_actions
 from nt2vr.world.things import Noun, places, things, words_of_kind
-from nt2vr.world.wording import (
-    FORMS,
-    NounPhrase,
-    conjugate,
-    draw_action,
-    draw_noun,
-    draw_phrase,
-    meanings,
-)
+from nt2vr.world.wording import FORMS, Done, conjugate, draw_action, draw_noun, draw_phrase
 
 Content = TypeVar("Content", bound=DeniedContent)
 # Of "not B": B is an action, otherwise a thing.
@@ -117,12 +108,11 @@ class SceneDenials:
         return deny("list", slot="two things", wanted=wanted, denied=nouns, rng=rng)
 
     def _not(self, row: int, rng: Random) -> SceneDenial:
-        nothing = SceneCaption("", Claim())
         if rng.random() < ACTION_SHARE:
-            actions = self._absent_actions(row, nothing.claim, rng)
-            return deny("not", slot="no action", wanted=nothing, denied=actions, rng=rng)
-        nouns = self._absent_things(row, nothing.claim, rng)
-        return deny("not", slot="no thing", wanted=nothing, denied=nouns, rng=rng)
+            actions = self._absent_actions(row, NO_CAPTION.claim, rng)
+            return deny("not", slot="no action", wanted=NO_CAPTION, denied=actions, rng=rng)
+        nouns = self._absent_things(row, NO_CAPTION.claim, rng)
+        return deny("not", slot="no thing", wanted=NO_CAPTION, denied=nouns, rng=rng)
 
     def _typed(self, row: int, rng: Random) -> SceneDenial:
         """Word a sentence as people type it; a list excludes two unwanted parts."""
@@ -176,10 +166,8 @@ class SceneDenials:
         main = main_actions(figure)
         if not main or draw < CAPTION_SHARE + BARE_SHARE:
             return SceneCaption(phrase.text, phrase.claim)
-        action = rng.choice(main)
-        words, act = draw_action(action, scene.figures, rng)
-        form = rng.choice(FORMS)
-        verb = conjugate(words, form, phrase.plural)
+        words, act = draw_action(rng.choice(main), scene, rng)
+        verb = conjugate(words, rng.choice(FORMS), phrase.plural)
         return SceneCaption(f"{phrase.text} {verb}", phrase.claim_of(act))
 
     def _composed(self, row: int, rng: Random) -> SceneDenial:
@@ -188,11 +176,9 @@ class SceneDenials:
         if not actors:
             return self._without(row, rng)
         figure = rng.choice(actors)
-        action = rng.choice(main_actions(figure))
-        words, act = draw_action(action, scene.figures, rng)
-        wanted = Done(words, act)
+        wanted = draw_action(rng.choice(main_actions(figure)), scene, rng)
         phrase = draw_phrase(figure, rng, DETAIL)
-        claim = phrase.claim_of(act)
+        claim = phrase.claim_of(wanted.act)
         (unwanted,) = self._absent_actions(row, claim, rng, role=figure.kind.role)
         return compose(phrase, wanted=wanted, unwanted=unwanted, rng=rng)
 
@@ -208,7 +194,7 @@ class SceneDenials:
             members.sort(key=lambda thing: thing.name)
             rng.shuffle(members)
             for member in members:
-                if meanings()[member.noun.word].isdisjoint(present):
+                if member.noun.names.isdisjoint(present):
                     usual_word = words_of_kind(kind)[0]
                     return except_member(usual_word, member.noun, rng)
         return self._without(row, rng)
@@ -216,17 +202,14 @@ class SceneDenials:
     def _place(self, row: int, rng: Random) -> SceneDenial:
         """Draw "A but not there", or, outdoors, "A but not at night"."""
         scene = self._scenes[row]
-        actor = rng.choice(scene.actors)
-        phrase = draw_phrase(actor, rng)
+        phrase = draw_phrase(rng.choice(scene.actors), rng)
         wanted = SceneCaption(phrase.text, phrase.claim)
-        is_outdoors = not scene.location.indoors
-        if is_outdoors and rng.random() < TIME_SHARE:
+        if not scene.location.indoors and rng.random() < TIME_SHARE:
             return deny_time(scene, wanted, rng)
 
         place = self._other_place(row, wanted.claim, rng)
         phrases = places()[place].phrases
-        denied = Claim.at(place)
-        return deny_setting("place", wanted, phrases, denied=denied, rng=rng)
+        return deny_setting("place", wanted, phrases, denied=Claim.at(place), rng=rng)
 
     def _other_place(self, row: int, claim: Claim, rng: Random) -> str:
         """Draw another place, if possible one where a claim holds in some scene."""
@@ -240,10 +223,9 @@ class SceneDenials:
     def _absent_things(self, row: int, wanted: Claim, rng: Random, count: int = 1) -> list[Noun]:
         """Draw things that a scene does not show, if possible from scenes with the wanted part."""
         absent: list[Noun] = []
-        near = self._others(row, wanted, rng)
+        scenes = self._others_or_any(row, wanted, rng)
         while len(absent) < count:
-            scene = next(near, None) or sample_scene(rng)
-            nouns = list(_named(scene, rng))
+            nouns = list(_named(next(scenes), rng))
             absent += self._draw_new(nouns, absent=absent, row=row, rng=rng)
         return absent
 
@@ -252,16 +234,14 @@ class SceneDenials:
     ) -> list[Done]:
         """Draw actions that a scene does not show, if possible from scenes with the wanted part."""
         absent: list[Done] = []
-        near = self._others(row, wanted, rng)
-        attempt = 0
-        while len(absent) < count:
-            attempt += 1
-            scene = next(near, None) or sample_scene(rng)
+        for attempt, scene in enumerate(self._others_or_any(row, wanted, rng), start=1):
             # A barrel does nothing but roll.
             if attempt == TRIES:
                 role = ""
             actions = list(_done(scene, rng, role))
             absent += self._draw_new(actions, absent=absent, row=row, rng=rng)
+            if len(absent) == count:
+                break
         return absent
 
     def _draw_new(
@@ -275,6 +255,12 @@ class SceneDenials:
             if not is_denied and not claim.holds(self._scenes[row]):
                 return [content]
         return []
+
+    def _others_or_any(self, row: int, claim: Claim, rng: Random) -> Iterator[Scene]:
+        """Draw other scenes for which a claim holds, then any scenes, endlessly."""
+        yield from self._others(row, claim, rng)
+        while True:
+            yield sample_scene(rng)
 
     def _others(self, row: int, claim: Claim, rng: Random) -> Iterator[Scene]:
         """Draw other scenes for which a claim holds."""
@@ -314,27 +300,20 @@ def _draw_topics(scene: Scene, actor: Figure, rng: Random) -> tuple[_Topic, ...]
     action = rng.choice(main_actions(actor))
     caption = describe(scene, rng)
     phrase = draw_phrase(actor, rng)
-    words, act = draw_action(action, scene.figures, rng)
-    return (
-        _Topic(caption.claim, text=caption.text),
-        _Topic(_claim_of_action(phrase, act), actions=((_as_subject(phrase, actor), words),)),
-        _Topic(phrase.claim, things=(phrase.text,)),
-    )
-
-
-def _as_subject(phrase: NounPhrase, actor: Figure) -> Subject:
-    return Subject(
+    words, act = draw_action(action, scene, rng)
+    # An idiom about the action does not say what the actor looks like.
+    doer = replace(phrase.subject, acts=(act,), colour="", size="")
+    subject = Subject(
         text=phrase.text,
         pronoun="",
         is_plural=phrase.plural,
         is_human=actor.is_person,
     )
-
-
-def _claim_of_action(phrase: NounPhrase, act: Act) -> Claim:
-    """Claim that somebody does something, whatever it looks like."""
-    subject = replace(phrase.subject, acts=(act,), colour="", size="", looks=frozenset())
-    return Claim((subject,))
+    return (
+        _Topic(caption.claim, text=caption.text),
+        _Topic(Claim((doer,)), actions=((subject, words),)),
+        _Topic(phrase.claim, things=(phrase.text,)),
+    )
 
 
 def _named(scene: Scene, rng: Random) -> Iterator[Noun]:
@@ -351,5 +330,4 @@ def _done(scene: Scene, rng: Random, role: str) -> Iterator[Done]:
             continue
         for action in figure.doings:
             if action.verb != "wear":
-                words, act = draw_action(action, scene.figures, rng)
-                yield Done(words, act)
+                yield draw_action(action, scene, rng)

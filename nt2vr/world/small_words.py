@@ -9,8 +9,8 @@ from typing import cast
 
 from nt2vr.world.claims import MANY
 from nt2vr.world.meaning import Entry, Meaning, MeaningKind, adjective
-from nt2vr.world.things import COLOURS, read_table
-from nt2vr.world.wording import NUMBERS, SIZES, meanings
+from nt2vr.world.things import COLOURS, meanings, read_table
+from nt2vr.world.wording import NUMBERS, SIZES
 
 NIGHT = ("at night", "in the dark", "after dark")
 DAY = ("during the day", "in daylight")
@@ -21,7 +21,6 @@ PARTS = {"start": ("at the beginning", "at the start"), "end": ("at the end", "a
 TOGETHER = MANY - 1
 # Words with one meaning.
 WordGroup = tuple[Iterable[str], Meaning]
-_COUNTED = {1: "one", **NUMBERS, 4: "four", 5: "five"}
 
 
 def small_words() -> Iterator[Entry]:
@@ -36,8 +35,8 @@ def _small_word_groups() -> Iterator[WordGroup]:
         yield words, adjective(size=size)
     for colour in COLOURS:
         yield (colour,), adjective(colour=colour)
-    for number, name in NUMBERS.items():
-        yield (name, str(number)), adjective(least=number, most=number)
+    for number in (2, 3):
+        yield (NUMBERS[number], str(number)), adjective(least=number, most=number)
     yield from _totals()
 
     yield NIGHT, Meaning("night", value="night")
@@ -55,9 +54,7 @@ def _listed() -> Iterator[WordGroup]:
     for row in read_table("small_words"):
         words = row["words"].split("|")
         if row["kind"] == "number":
-            least = int(row["least"])
-            most = int(row["most"] or TOGETHER)
-            yield words, adjective(least=least, most=most)
+            yield words, adjective(least=int(row["least"]), most=int(row["most"] or TOGETHER))
         else:
             yield words, Meaning(cast(MeaningKind, row["kind"]), value=row["value"])
 
@@ -65,7 +62,7 @@ def _listed() -> Iterator[WordGroup]:
 def _totals() -> Iterator[WordGroup]:
     """Yield numbers of all there are; "one dog" says no more than "a dog"."""
     yield ["one", "1"], adjective(least=1, most=MANY, total=False)
-    for number, name in _COUNTED.items():
+    for number, name in enumerate(NUMBERS[1:6], start=1):
         limits = {
             ("at least", "no fewer than", "no less than"): (number, MANY),
             ("more than",): (number + 1, MANY),

@@ -27,8 +27,7 @@ def similar_words(word: str) -> list[str]:
     most_edits = 2 if len(word) >= LONG else 1
     by_rank = defaultdict[tuple[int, bool, bool], list[str]](list)
     for candidate in _known_words():
-        difference = abs(len(candidate) - len(word))
-        if difference > most_edits or candidate == word:
+        if abs(len(candidate) - len(word)) > most_edits or candidate == word:
             continue
         edits = num_edits(word, candidate)
         if edits <= most_edits:

@@ -31,7 +31,7 @@ def query_of(wanted: str, unwanted: Sequence[str]) -> str:
     denied = " and ".join(_denied(part) for part in unwanted if part.strip())
     if not wanted.strip():
         return denied
-    if not denied.strip():
+    if not denied:
         return wanted
     joint = "but" if denied.startswith("no ") else "and"
     return f"{wanted} {joint} {denied}"

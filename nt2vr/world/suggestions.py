@@ -1,8 +1,8 @@
 """Suggestions: queries close to one that no clip fits, which lead to clips that are right and others that are not."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain, islice
+from itertools import chain, compress, islice
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -10,15 +10,14 @@ import numpy as np
 
 from nt2vr.negation.parse.query import Query
 from nt2vr.world.claims import SceneMask, SceneTable
-from nt2vr.world.meaning import tokens_of
 from nt2vr.world.meant import read_as_meant
 from nt2vr.world.nearby_phrases import (
     TOO_MANY_THINGS,
     actions_with,
     main_verbs,
     names_of_kind,
+    nearer,
     of_same_kind,
-    shorter,
     texts_about,
     with_article,
 )
@@ -42,13 +41,6 @@ MOST_COMPANIONS = 12
 _ANYBODY = ("a person", "an animal", "a vehicle")
 
 Understand = Callable[[str], Query]
-
-
-class _FigurePosition(NamedTuple):
-    """A figure by the row of its scene, and its number there."""
-
-    row: int
-    number: int
 
 
 class _Masks(NamedTuple):
@@ -85,16 +77,9 @@ class Suggestions:
         self._table = SceneTable(scenes)
         # What each scene has, in the order of all things.
         self._things_in: list[list[str]] = []
-        # Figures by what they are, and by what they do.
-        self._figures_of = defaultdict[str, list[_FigurePosition]](list)
-        names = list(things())
-        for row, scene in enumerate(scenes):
+        for scene in scenes:
             present = {figure.thing for figure in scene.figures}
-            self._things_in.append(sorted(present, key=names.index))
-            for number, figure in enumerate(scene.figures):
-                position = _FigurePosition(row, number)
-                for name in {figure.thing, *main_verbs(figure)}:
-                    self._figures_of[name].append(position)
+            self._things_in.append([name for name in things() if name in present])
 
     def fitting(self, query: Query) -> int | None:
         """Count the scenes that are `judge`d right; None where words of the query are unknown."""
@@ -108,7 +93,7 @@ class Suggestions:
 
         Each has clips that are right, and if something is excluded, others that show it.
         """
-        queries: list[str] = []
+        queries = []
         texts = dict.fromkeys(self._texts(query))
         is_negated = bool(query.unwanted)
         typed = query.text.strip().casefold()
@@ -131,8 +116,7 @@ class Suggestions:
 
     def _with_shown_exclusions(self, wanted: str) -> Iterator[str]:
         """Yield sentences that exclude what clips show, for when they show nothing excluded."""
-        nearer = chain(shorter(wanted), self._nearer(wanted))
-        subjects = islice(nearer, MOST_SUBJECTS)
+        subjects = islice(nearer(wanted), MOST_SUBJECTS)
         same_kind = islice(of_same_kind(wanted), MOST_SUBJECTS)
         for text in chain(subjects, same_kind, _ANYBODY):
             showing = self._showing(text)
@@ -186,7 +170,7 @@ class Suggestions:
         rows = np.flatnonzero(scenes).tolist() or range(len(scenes))
         # Of things that are in as many scenes, the one that is in the first scene comes first.
         counts = Counter(chain.from_iterable(self._things_in[row] for row in rows))
-        nouns = names_of_kind(tokens_of(besides), "noun")
+        nouns = names_of_kind(besides, "noun")
         companions = (name for name, _ in counts.most_common() if name not in nouns)
         return [things()[name].noun.with_article() for name in islice(companions, MOST_COMPANIONS)]
 
@@ -196,8 +180,7 @@ class Suggestions:
         """Yield what may be wanted instead, the closest first."""
         if not wanted:
             yield ""
-        yield from shorter(wanted)
-        yield from self._nearer(wanted)
+        yield from nearer(wanted)
         yield from self._similar_texts(wanted, unwanted)
         yield from of_same_kind(wanted)
         excluded = self._table.holding_any(())
@@ -207,24 +190,16 @@ class Suggestions:
         yield from self._companions(excluded)
         yield from _ANYBODY[1:]
 
-    def _nearer(self, wanted: str) -> Iterator[str]:
-        """Yield words that the world has for those that it lacks."""
-        for word in words_in(wanted):
-            for near in word.meaning.near:
-                yield with_article(near)
-
     def _similar_texts(self, wanted: str, unwanted: Sequence[str]) -> list[str]:
         """Describe scenes with the same subject or action, and nothing unwanted."""
-        words = tokens_of(wanted)
-        subjects = names_of_kind(words, "noun")
+        subjects = names_of_kind(wanted, "noun")
         if len(subjects) >= TOO_MANY_THINGS:
             subjects = frozenset()
-        verbs = names_of_kind(words, "verb")
-        wanted_places = names_of_kind(words, "place")
+        verbs = names_of_kind(wanted, "verb")
+        wanted_names = _WantedNames(subjects, verbs, names_of_kind(wanted, "place"))
 
         claims = [read_asked(text.removeprefix("with ")) for text in unwanted]
         excluded = self._table.holding_any(filter(None, claims))
-        wanted_names = _WantedNames(subjects, verbs, wanted_places)
         return self._descriptions(~excluded, wanted_names)
 
     def _descriptions(self, allowed: SceneMask, wanted: _WantedNames) -> list[str]:
@@ -243,10 +218,9 @@ class Suggestions:
 
     def _candidates(self, allowed: SceneMask, wanted: _WantedNames) -> Iterator[tuple[Figure, str]]:
         """Yield the figures of allowed scenes that are, or do, what is wanted, and their places."""
-        positions: set[_FigurePosition] = set()
-        for name in wanted.subjects | wanted.verbs:
-            positions.update(self._figures_of.get(name, ()))
-        for row, number in sorted(positions):
-            if allowed[row]:
-                scene = self._scenes[row]
-                yield scene.figures[number], scene.place
+        wanted_names = wanted.subjects | wanted.verbs
+        for scene in compress(self._scenes, allowed):
+            for figure in scene.figures:
+                names = {figure.thing, *main_verbs(figure)}
+                if not names.isdisjoint(wanted_names):
+                    yield figure, scene.place

@@ -6,6 +6,7 @@ article, and "=scissors" if it is a plural.
 
 import csv
 import tomllib
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -17,9 +18,13 @@ from nt2vr.settings import ASSETS
 Role = Literal["person", "animal", "vehicle", "thing", "hand", "worn", "sky", "building"]
 Number = Literal["one", "mass", "many"]
 Names = frozenset[str]
+# What is drawn from them depends on their order.
+OrderedNames = tuple[str, ...]
+# Words, each with the object that it needs, or with another value; "" if there is none.
+WordPairs = tuple[tuple[str, str], ...]
 
 # Roles.
-ACTING: Names = frozenset({"person", "animal", "vehicle"})
+ACTING = frozenset({"person", "animal", "vehicle"})
 COLOURS = ("red", "orange", "yellow", "green", "blue", "purple", "pink", "brown", "black", "white")
 # Colours of mammals.
 FUR = ("brown", "black", "white", "orange")
@@ -33,17 +38,29 @@ class Noun:
     """A word for a thing or a kind: "dog", "coffee" (mass), "scissors" (many)."""
 
     word: str
-    plural: str
+    plural: str = ""
     number: Number = "one"
+
+    @property
+    def names(self) -> Names:
+        """The things that it names: of "bird", all birds."""
+        return meanings()[self.word]
+
+    @property
+    def is_countable(self) -> bool:
+        return self.number == "one"
 
     def with_article(self, adjectives: str = "") -> str:
         """Return "a big dog", "hot coffee", "red sunglasses"."""
         words = f"{adjectives} {self.word}".lstrip()
-        if self.number != "one" or words == "Earth":
+        if not self.is_countable or words == "Earth":
             return words
         has_vowel = words.startswith(VOWEL_SOUNDS) and not words.startswith(SAID_WITH_YOU)
         article = "an" if has_vowel else "a"
         return f"{article} {words}"
+
+
+Nouns = tuple[Noun, ...]
 
 
 @dataclass(frozen=True)
@@ -66,7 +83,7 @@ class Thing:
 
     name: str
     picture: str
-    nouns: tuple[Noun, ...]
+    nouns: Nouns
     kinds: Names
     size: float
     role: Role
@@ -117,7 +134,7 @@ def plural_of(word: str) -> str:
 _NUMBERS: Mapping[str, Number] = {"~": "mass", "=": "many"}
 
 
-def _nouns(names: str, plural: str) -> tuple[Noun, ...]:
+def _nouns(names: str, plural: str) -> Nouns:
     """Read "coffee|cup of coffee"; `plural` is that of the first name, where it is irregular."""
     nouns: list[Noun] = []
     for marked_name in filter(None, names.split("|")):
@@ -156,7 +173,7 @@ def roles_of(names: Iterable[str]) -> set[Role]:
 
 
 @cache
-def kinds() -> dict[str, tuple[Noun, ...]]:
+def kinds() -> dict[str, Nouns]:
     """Return the words for kinds that are not things themselves.
 
     Some kinds only serve the slots of actions and have no words.
@@ -164,7 +181,7 @@ def kinds() -> dict[str, tuple[Noun, ...]]:
     return {row["kind"]: _nouns(row["names"], row["plural"]) for row in read_table("kinds")}
 
 
-def words_of_kind(kind: str) -> tuple[Noun, ...]:
+def words_of_kind(kind: str) -> Nouns:
     """Return the words for a kind: of one that is a thing itself, only the usual one."""
     if kind in things():
         return things()[kind].nouns[:1]
@@ -172,7 +189,7 @@ def words_of_kind(kind: str) -> tuple[Noun, ...]:
 
 
 @cache
-def all_nouns() -> tuple[Noun, ...]:
+def all_nouns() -> Nouns:
     """Return the words for all things, then for all kinds."""
     nouns: list[Noun] = []
     for thing in things().values():
@@ -183,17 +200,35 @@ def all_nouns() -> tuple[Noun, ...]:
 
 
 @cache
-def those(names: tuple[str, ...]) -> tuple[str, ...]:
+def those(*names: str) -> OrderedNames:
     """Return the things that have, or are of a kind or role with, one of some names.
 
     "=bird" is a bird of no other sort.
     """
-    wanted = frozenset(names)
     matching = []
     for name, thing in things().items():
-        if wanted & (thing.is_a | {thing.role, f"={name}"}):
+        own_names = thing.is_a | {thing.role, f"={name}"}
+        if not own_names.isdisjoint(names):
             matching.append(name)
     return tuple(matching)
+
+
+@cache
+def persons() -> Names:
+    return frozenset(those("person"))
+
+
+@cache
+def meanings() -> dict[str, Names]:
+    """Map words, in the singular, to the things they name: "bird" to all birds."""
+    names_of_word = defaultdict[str, set[str]](set)
+    for name, thing in things().items():
+        nouns = list(thing.nouns)
+        for kind in thing.kinds:
+            nouns += words_of_kind(kind)
+        for noun in nouns:
+            names_of_word[noun.word].add(name)
+    return {word: frozenset(names) for word, names in names_of_word.items()}
 
 
 @dataclass(frozen=True)
@@ -214,7 +249,7 @@ class Place:
     indoors: bool
     tags: Names
     shows: tuple[tuple[str, int], ...]
-    may_have: tuple[str, ...]
+    may_have: OrderedNames
 
 
 @cache
@@ -229,12 +264,12 @@ def places() -> dict[str, Place]:
             indoors=row["setting"] == "indoors",
             tags=frozenset(row["tags"].split(",")),
             shows=tuple((thing, int(count)) for thing, count in counts),
-            may_have=those(tuple(row["found"].split(","))),
+            may_have=those(*row["found"].split(",")),
         )
     return places_by_name
 
 
-def _pairs(text: str, separator: str) -> tuple[tuple[str, str], ...]:
+def _pairs(text: str, separator: str) -> WordPairs:
     """Read "palm:2,crab:1", or "drummer:drum|singer"."""
     pairs = []
     for part in filter(None, text.split(separator)):
@@ -248,11 +283,9 @@ Layer = Literal["main", "mood", "worn"]
 WEAR = "wear"
 ENTER = "enter"
 LEAVE = "leave"
-IN_WATER: Names = frozenset(
-    {"swim", "surf", "row", "fly", "chase", "look at", "sail", "fly past", "eat"}
-)
+IN_WATER = frozenset({"swim", "surf", "row", "fly", "chase", "look at", "sail", "fly past", "eat"})
 # Tags of places without ground.
-AT_SEA: Names = frozenset({"sea", "deep"})
+AT_SEA = frozenset({"sea", "deep"})
 
 
 @dataclass(frozen=True)
@@ -277,7 +310,7 @@ class ActionKind:
 
     verb: str
     phrases: tuple[str, ...]
-    doers: tuple[tuple[str, str], ...]
+    doers: WordPairs
     subjects: Names
     objects: Names
     targets: bool
@@ -335,7 +368,7 @@ def actions() -> dict[str, ActionKind]:
 
 
 def _listed(text: str) -> Names:
-    return frozenset(those(tuple(text.split(","))))
+    return frozenset(those(*text.split(",")))
 
 
 @cache

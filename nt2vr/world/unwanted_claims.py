@@ -12,8 +12,7 @@ from nt2vr.world.meant import read_as_meant
 from nt2vr.world.part_claims import PartClaim
 from nt2vr.world.reader import NOTHING
 from nt2vr.world.small_words import TOGETHER
-from nt2vr.world.things import ACTING, Names, those
-from nt2vr.world.wording import meanings, persons
+from nt2vr.world.things import ACTING, Names, meanings, persons, those
 from nt2vr.world.words import PhraseWord, words_in
 
 # Cues that deny an action of the subject, unlike "no dancing" and "nobody dances".
@@ -57,8 +56,7 @@ def read_unwanted(query: Query, number: int, wanted: WantedClaims) -> PartClaim:
     is_of_subjects = claim == Claim(claim.subjects, vague=claim.vague)
     if not is_of_subjects or len(claim.subjects) != 1:
         return PartClaim(claim)
-    cue = _cue_before(query, number)
-    return _of_subject(claim, part=part, cue=cue, wanted=wanted)
+    return _of_subject(claim, part=part, cue=_cue_before(query, number), wanted=wanted)
 
 
 def _of_subject(claim: Claim, part: str, cue: _CueText, wanted: WantedClaims) -> PartClaim:
@@ -95,15 +93,13 @@ def _act_denied(subject: SubjectClaim, cue: _CueText, part: str) -> Act | None:
             return None
         return subject.acts[0]
 
-    names = subject.names
-    colour = subject.colour
-    looks = subject.looks
-    if not names.issubset(those(("worn",))):
+    if not subject.names.issubset(those("worn")):
         return None
-    is_plain = subject == SubjectClaim(names, colour=colour, looks=looks)
+    worn = Act(objects=subject.names, colour=subject.colour, looks=subject.looks)
+    is_plain = subject == SubjectClaim(worn.objects, colour=worn.colour, looks=worn.looks)
     is_worn = _WORN.search(cue.query_start) or part.startswith("hav")
     if is_plain and is_worn:
-        return Act(objects=names, colour=colour, looks=looks)
+        return worn
     return None
 
 
@@ -133,8 +129,8 @@ def _denied_of_wanted(claim: Claim, act: Act, cue: _CueText, wanted: WantedClaim
 
 def _actors_wanted(wanted: WantedClaims) -> list[SubjectClaim] | None:
     """Return those who are wanted and may act; None if a wanted part is not known."""
-    acting: list[SubjectClaim] = []
-    actors = those(tuple(ACTING))
+    acting = []
+    actors = those(*ACTING)
     for claim in wanted:
         if claim is None or claim.vague or claim == NOTHING:
             return None
@@ -146,10 +142,8 @@ def _actors_wanted(wanted: WantedClaims) -> list[SubjectClaim] | None:
 
 def _is_ambiguous(query: Query, number: int, claim: Claim) -> bool:
     """Return whether "no guests" are some of those who are wanted, or nobody is "on it"."""
-    if number < len(query.scopes):
-        part_end = query.scopes[number].end
-        if _ON_IT.match(query.text, part_end):
-            return True
+    if number < len(query.scopes) and _ON_IT.match(query.text, query.scopes[number].end):
+        return True
     if not any(_is_group_of_people(subject) for subject in claim.subjects):
         return False
     return any(word.names & persons() for word in _wanted_words(query))
@@ -184,8 +178,7 @@ def claims_of_other(kind: str, query: Query, wanted: WantedClaims) -> list[PartC
     unwanted_subjects = [SubjectClaim(other_names)]
     if present and not _wants_several(query, subject.names):
         one_more = len(wanted_names) + 1
-        too_many = SubjectClaim(present, least=one_more, total=True)
-        unwanted_subjects.append(too_many)
+        unwanted_subjects.append(SubjectClaim(present, least=one_more, total=True))
     return [PartClaim(replace(claim, subjects=(unwanted,))) for unwanted in unwanted_subjects]
 
 

@@ -1,5 +1,6 @@
 """Verdicts on clips of the built-in world, and what the world can say about a query."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
@@ -63,18 +64,13 @@ def _judge_clip(query: Query, video: Video, reference: Video | None) -> Verdict 
     return judge_edit(query, before, scene)
 
 
+@lru_cache(MAX_SCENES)
 def scene_of(video: Video) -> Scene | None:
     """Return the scene of a video, with what its pictures wear; None outside the built-in world."""
     if video.scene is None:
         return None
-    return _read_scene(video)
-
-
-@lru_cache(MAX_SCENES)
-def _read_scene(video: Video) -> Scene | None:
     try:
-        scene = Scene.from_dict(video.scene or {})
-        return scene.dressed
+        return Scene.from_dict(video.scene).dressed
     except (KeyError, TypeError):
         return None
 
@@ -98,27 +94,21 @@ def judge_edit(query: Query, before: Scene, scene: Scene) -> Verdict | None:
     return verdict or "right"
 
 
-def _required(query: Query, before: Scene) -> list[SubjectClaim]:
-    """Return the wanted subjects, each as the actor that it changes, and the unchanged actors."""
+def _required(query: Query, before: Scene) -> Iterator[SubjectClaim]:
+    """Yield the wanted subjects, each as the actor that it changes, and the unchanged actors."""
     unwanted = _subjects_of(query.unwanted)
     removed = []
     for actor in before.actors:
-        if any(subject.fits(actor, before.figures) for subject in unwanted):
+        if any(subject.fits(actor, before) for subject in unwanted):
             removed.append(actor)
     removed_names = frozenset(actor.thing for actor in removed)
     remaining = [actor for actor in before.actors if actor.thing not in removed_names]
 
-    required = []
     for subject in _subjects_of(query.wanted):
         changed = _take_changed(subject, remaining, removed)
-        required.append(
-            _completed(subject, changed=changed, before=before, removed_names=removed_names)
-        )
+        yield _completed(subject, changed=changed, before=before, removed_names=removed_names)
     for actor in remaining:
-        required.append(
-            _completed(SubjectClaim(), changed=actor, before=before, removed_names=removed_names)
-        )
-    return required
+        yield _completed(SubjectClaim(), changed=actor, before=before, removed_names=removed_names)
 
 
 def _subjects_of(parts: tuple[str, ...]) -> list[SubjectClaim]:
@@ -176,8 +166,7 @@ def _act_of(action: Action, before: Scene, removed_names: Names) -> Act:
     act = Act.of(action.verb, action.thing)
     if action.target is None:
         return act
-    target = before.figures[action.target].thing
-    return replace(act, targets=frozenset((target,)) - removed_names)
+    return replace(act, targets=frozenset((before.target_of(action),)) - removed_names)
 
 
 class UnknownWord(NamedTuple):
@@ -189,7 +178,7 @@ class UnknownWord(NamedTuple):
 
 def unknown_words(query: Query) -> list[UnknownWord]:
     """List the words of a query that the world lacks, or knows only by what they are a sort of."""
-    unknown: dict[str, UnknownWord] = {}
+    unknown = {}
     for part in (*query.wanted, *query.unwanted):
         for word in words_in(part):
             near = word.meaning.near

@@ -31,8 +31,7 @@ class _Violation:
         if claim.subjects:
             return f"shows {self.words.with_article}"
         if claim.places:
-            place = self.scene.location
-            return f"is {place.phrases[0]}"
+            return f"is {self.scene.location.phrases[0]}"
         return "is at night" if claim.night else "is by day"
 
     def _of_subject(self, unwanted: PartClaim, subject: SubjectClaim) -> str:
@@ -62,7 +61,7 @@ class _Violation:
         """Name what fits, as it is: "a dog", "two dogs", "a red car"."""
         looks = f"{subject.size} {subject.colour}".strip()
         texts: dict[str, str] = {}
-        for figure in subject.fitting(visible_in(self.scene), self.scene.figures):
+        for figure in subject.fitting(visible_in(self.scene), self.scene):
             texts.setdefault(figure.thing, self._figure(figure, looks))
         return listed(*texts.values()) or self.words.part
 

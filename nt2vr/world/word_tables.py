@@ -21,14 +21,13 @@ from nt2vr.world.meaning import (
     in_both_numbers,
     tokens_of,
 )
-from nt2vr.world.things import Names, kinds, places, plural_of, read_table, things, those
-from nt2vr.world.wording import meanings
+from nt2vr.world.things import Names, kinds, meanings, places, plural_of, read_table, things, those
 
 
 @cache
 def emojis() -> dict[str, str]:
     """Map emoji to words for things, by their pictures and by Unicode's names, such as DOG FACE."""
-    words: dict[str, str] = {}
+    words = {}
     for thing in things().values():
         for noun in reversed(thing.nouns):
             for name in (f"{noun.word} face", noun.word):
@@ -54,14 +53,13 @@ def listed_words(table: str) -> Iterator[Entry]:
                 yield from doer_entries(word, names[0], row["object"])
             case "action":
                 for form in forms_of(word):
-                    yield form, Meaning("verb", frozenset(names), alone=True)
+                    yield form, Meaning("verb", frozenset(names))
             case "group":
-                least = int(row["object"])
                 group = Meaning(
                     kind="noun",
                     names=_things_named(names),
                     plural=True,
-                    least=least,
+                    least=int(row["object"]),
                 )
                 yield from in_both_numbers(word, group)
             case "thing" | "kind":
@@ -92,7 +90,7 @@ def _things_named(names: Sequence[str]) -> Names:
     things_of_words: set[str] = set()
     for name in names:
         things_of_words |= meanings().get(name, frozenset())
-    return frozenset(things_of_words or those(tuple(names)))
+    return frozenset(things_of_words or those(*names))
 
 
 def near_words() -> Iterator[Entry]:

@@ -1,6 +1,5 @@
 """Wordings: noun phrases for figures and things, verbs of actions, and what they claim."""
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -9,15 +8,15 @@ from typing import Literal, NamedTuple
 
 from nt2vr.negation.parse.inflect import do_or_does, finite, inflect_phrase, is_or_are, with_not
 from nt2vr.world.claims import Act, Claim, SubjectClaim
-from nt2vr.world.scenes import Action, Figure
-from nt2vr.world.things import Names, Noun, Thing, things, those, words_of_kind
+from nt2vr.world.scenes import Action, Figure, Scene
+from nt2vr.world.things import Noun, Thing, persons, things, words_of_kind
 
 # Of mentions: by the usual name, by another name; the rest by a kind.
 USUAL_SHARE = 0.6
 OTHER_SHARE = 0.26
 # Of mentions of several: "dogs" instead of "two dogs".
 BARE_PLURAL_SHARE = 0.25
-NUMBERS = {2: "two", 3: "three"}
+NUMBERS = ("no", "one", "two", "three", "four", "five", "six")
 SIZES = {"big": ("big", "large", "huge"), "small": ("small", "little", "tiny")}
 SHIRTS = ("in a {} shirt", "in {}", "wearing a {} shirt", "in a {} top", "dressed in {}")
 
@@ -42,40 +41,23 @@ class NounPhrase:
 
 
 @cache
-def meanings() -> dict[str, Names]:
-    """Map words, in the singular, to the things they name: "bird" to all birds."""
-    names_of_word = defaultdict[str, set[str]](set)
-    for name, thing in things().items():
-        nouns = list(thing.nouns)
-        for kind in thing.kinds:
-            nouns += words_of_kind(kind)
-        for noun in nouns:
-            names_of_word[noun.word].add(name)
-    return {word: frozenset(names) for word, names in names_of_word.items()}
+def _nouns_for(thing: Thing, countable: bool) -> list[list[Noun]]:
+    """Return the words for a thing: its usual name, its other names, and those of its kinds.
 
-
-class _NounChoices(NamedTuple):
-    """Words for a thing: its usual name, its other names, and those of its kinds."""
-
-    usual: tuple[Noun, ...]
-    unusual: tuple[Noun, ...]
-    general: tuple[Noun, ...]
-
-
-@cache
-def _nouns_for(thing: Thing, countable: bool) -> _NounChoices:
-    """Return the words for a thing; `countable` leaves out "coffee" and "scissors"."""
+    `countable` leaves out "coffee" and "scissors".
+    """
+    usual, *unusual = thing.nouns
     general: list[Noun] = []
     for kind in sorted(thing.kinds):
         general += words_of_kind(kind)
-    choices = _NounChoices(thing.nouns[:1], thing.nouns[1:], tuple(general))
+    choices = [[usual], unusual, general]
     if countable:
-        return _NounChoices(*map(_countable, choices))
+        return list(map(_countable, choices))
     return choices
 
 
-def _countable(nouns: Sequence[Noun]) -> tuple[Noun, ...]:
-    return tuple(noun for noun in nouns if noun.number == "one")
+def _countable(nouns: Sequence[Noun]) -> list[Noun]:
+    return [noun for noun in nouns if noun.is_countable]
 
 
 def draw_noun(thing: Thing, rng: Random, countable: bool = False) -> Noun:
@@ -97,11 +79,10 @@ def draw_phrase(figure: Figure, rng: Random, detail: float = 0.0, mood: str = ""
     thing = figure.kind
     is_group = figure.count > 1
     noun = draw_noun(thing, rng, is_group)
-    subject = SubjectClaim(meanings()[noun.word])
+    subject = SubjectClaim(noun.names)
     adjectives = [mood] if mood else []
     if figure.size and rng.random() < detail:
-        size = rng.choice(SIZES[figure.size])
-        adjectives.insert(0, size)
+        adjectives.insert(0, rng.choice(SIZES[figure.size]))
         subject = replace(subject, size=figure.size)
 
     shirt = ""
@@ -160,6 +141,17 @@ SEQUENCES = ("before", "after", "and then", ", then", "and afterwards")
 OBJECT_COLOUR_SHARE = 0.35
 
 
+class Done(NamedTuple):
+    """What somebody does: a phrase, with the verb as a lemma, and the act that it claims."""
+
+    phrase: str
+    act: Act
+
+    @property
+    def doing(self) -> str:
+        return inflect_phrase(self.phrase, "VBG")
+
+
 @dataclass(frozen=True)
 class Verb:
     """A verb of a caption.
@@ -188,12 +180,8 @@ class Verb:
         if self.form == "{ing}":
             return (f"not {self.text}",)
         if self.form == "{s}":
-            helper = do_or_does(self.plural)
-            rest = self.phrase
-        else:
-            helper = is_or_are(self.plural)
-            rest = self.doing
-        return with_not(helper, rest)
+            return with_not(do_or_does(self.plural), self.phrase)
+        return with_not(is_or_are(self.plural), self.doing)
 
 
 def conjugate(phrase: str, form: str, plural: bool = False) -> str:
@@ -234,14 +222,11 @@ def draw_object(action: Action, rng: Random) -> tuple[str, Act]:
     is_played = action.verb == "play" and "instrument" not in noun.word
     if is_played and not colour:
         text = f"the {noun.word}"
-    act = Act(objects=meanings()[noun.word], colour=colour)
-    return text, act
+    return text, Act(objects=noun.names, colour=colour)
 
 
-def draw_action(
-    action: Action, figures: Sequence[Figure], rng: Random, was_named: bool = False
-) -> tuple[str, Act]:
-    """Word an action, with the verb as a lemma, and claim it.
+def draw_action(action: Action, scene: Scene, rng: Random, was_named: bool = False) -> Done:
+    """Word an action of a scene.
 
     Targets that were named before are "the dog".
     """
@@ -249,12 +234,12 @@ def draw_action(
     verbs = frozenset((action.verb,))
     if action.thing:
         text, act = draw_object(action, rng)
-        return phrase.format(o=text), replace(act, verbs=verbs)
+        return Done(phrase.format(o=text), replace(act, verbs=verbs))
 
     if action.target is None:
-        return phrase, Act(verbs)
+        return Done(phrase, Act(verbs))
 
-    target = figures[action.target]
+    target = scene.figures[action.target]
     is_group = target.count > 1
     noun = draw_noun(target.kind, rng, is_group)
     if is_group:
@@ -264,20 +249,13 @@ def draw_action(
         text = f"the {noun.word}"
     else:
         text = noun.with_article()
-    return phrase.format(o=text), Act(verbs, targets=meanings()[noun.word])
+    return Done(phrase.format(o=text), Act(verbs, targets=noun.names))
 
 
-@cache
-def persons() -> frozenset[str]:
-    return frozenset(those(("person",)))
-
-
-def name_doer(figure: Figure, verb: str, word: str, needed: str, adjective: str) -> NounPhrase:
+def name_doer(count: int, word: str, act: Act, adjective: str) -> NounPhrase:
     """Name a person by what it does and the object it needs: "a drummer", by the drum."""
-    act = Act.of(verb, needed)
     subject = SubjectClaim(persons(), (act,))
     noun = Noun(word, plural=f"{word}s")
-    count = figure.count
     if count == 1:
         return NounPhrase(noun.with_article(adjective), subject)
     text = f"{NUMBERS[count]} {adjective} {noun.plural}"

@@ -9,9 +9,8 @@ from nt2vr.negation.parse.inflect import inflect, inflect_phrase, verb_of
 from nt2vr.negation.parse.wordlists import listed
 from nt2vr.world.lexicon import lexicon, longest, verbs
 from nt2vr.world.meaning import Meaning, MeaningKind, Words, adjective, gaps_in, tokens_of
-from nt2vr.world.things import Names, actions, all_nouns
+from nt2vr.world.things import Names, actions, all_nouns, meanings, persons
 from nt2vr.world.word_tables import emojis
-from nt2vr.world.wording import meanings, persons
 
 UNKNOWN = Meaning("vague", value="unknown")
 # Phrases whose words are kept: verdicts on a query's clips read its parts some 1,500 times.
@@ -226,8 +225,7 @@ def _compound(first: PhraseWord, second: PhraseWord) -> KnownWords:
             return _with_second(first, second)
         # a city street
         case "place", "place" if _is_bare_place(first) and _is_bare_place(second):
-            names = first.names | second.names
-            street = second.meaning._replace(names=names)
+            street = second.meaning._replace(names=first.names | second.names)
             return KnownWords([PhraseWord(street, second.text, first.gap)], is_vague=True)
         # a movie star
         case _, "noun" if first.text[-1] in _MEDIA:

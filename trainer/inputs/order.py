@@ -285,4 +285,4 @@ def _is_one(thing: object) -> bool:
 
 
 def _singular_nouns(thing: str) -> list[Noun]:
-    return [noun for noun in things()[thing].nouns if noun.number == "one"]
+    return [noun for noun in things()[thing].nouns if noun.is_countable]

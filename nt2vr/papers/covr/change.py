@@ -8,7 +8,6 @@ from nt2vr.world.casting import anywhere, props_at
 from nt2vr.world.claims import Act, Claim, SubjectClaim
 from nt2vr.world.scenes import Action, Figure, Scene
 from nt2vr.world.things import Names, places, things
-from nt2vr.world.wording import meanings
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ class Change:
 
 def named(thing: str) -> Names:
     """Return all that the usual word for a thing names: "man" an old man too."""
-    return meanings()[things()[thing].noun.word]
+    return things()[thing].noun.names
 
 
 def act_of(action: Action, scene: Scene) -> Act:

@@ -65,6 +65,6 @@ def _noun(thing: str, rng: Random) -> Noun:
 def _action(action: Action, scene: Scene, rng: Random) -> str:
     """Draw words for an action, with the verb as a lemma, that claim what a change does."""
     while True:
-        phrase, act = draw_action(action, scene.figures, rng, was_named=True)
+        phrase, act = draw_action(action, scene, rng, was_named=True)
         if act == act_of(action, scene):
             return phrase

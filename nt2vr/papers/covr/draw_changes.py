@@ -55,7 +55,7 @@ def _cast(scene: Scene) -> list[str]:
 
 def _is_one(figure: Figure) -> bool:
     """Return whether a text can call it "the dog"."""
-    return figure.count == 1 and figure.kind.noun.number == "one"
+    return figure.count == 1 and figure.kind.noun.is_countable
 
 
 def _done(figure: Figure) -> list[Action]:

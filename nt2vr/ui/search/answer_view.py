@@ -54,22 +54,22 @@ class AnswerView:
         view = view_of(answer) | beside(state.references, state.gallery, answer)
         view["flight_key"] = key_of(state.q, state.gallery, state.references)
         key = key_of(replace(state, systems=()))
-        run_columns = RunColumns(
-            answer,
-            key,
-            searcher.models.entries(),
-            cache=self.learning.cache,
-            view_of=view_of,
-            searcher=searcher,
-            plan=search.outcome.plan,
-        )
-        columns = run_columns.with_epochs(view["columns"])
-        recorded = None
+        columns = view["columns"]
+        plan = search.outcome.plan
+        if plan is not None:
+            run_columns = RunColumns(
+                answer,
+                key,
+                searcher.models.entries(),
+                cache=self.learning.cache,
+                view_of=view_of,
+                searcher=searcher,
+                plan=plan,
+            )
+            columns = run_columns.with_epochs(columns)
         if state.replay:
-            recorded = self.learning.recorded_column(answer, searcher, view_of)
-        if recorded is not None:
             # It stands next to the baseline.
-            columns.insert(1, recorded)
+            columns.insert(1, self.learning.recorded_column(answer, searcher, view_of))
         return {**view, "columns": columns, "key": key, "q": answer.sentence}
 
     def understood(self, columns: View) -> View:
@@ -82,13 +82,14 @@ class AnswerView:
         answer = self.answer
         searcher = self.searcher
         picture = remark(searcher, answer, state.references)
-        outcomes = headline(columns["columns"])
+
         # Only clips of the built-in world are known well enough to suggest other queries.
         videos = searcher.gallery.videos
         if state.references or searcher.is_library:
             videos = ()
         return {
-            **understood_view(answer, state, self.search.parsed, picture, outcomes),
+            **understood_view(answer, state, self.search.parsed, picture),
+            "outcomes": headline(columns["columns"]),
             **way_out_view(answer, videos, searcher.understand, searcher.video),
             **self.learning.replay_offer(state.q, state.gallery),
             "may_train": self.permissions.may("train", self.visitor),
@@ -97,11 +98,11 @@ class AnswerView:
 
     def index(self, job: IndexJob | None) -> View:
         """Show what the index of a library lacks, or how far its update is."""
-        state = self.search.state
-        not_indexed = self.search.outcome.not_indexed
+        search = self.search
+        not_indexed = search.outcome.not_indexed
         drawings = self.indexing.drawings(
-            state.gallery,
-            state.systems,
+            search.state.gallery,
+            search.state.systems,
             self.permissions,
             self.visitor,
             is_indexed=not_indexed is None,

@@ -45,9 +45,8 @@ class ClipPanel:
         ranks = [clip_score.rank for clip_score in answer.clip_scores(video_id)]
         columns = chosen_columns(event_text(event, "columns"), ranks)
         detail = self._enlarged(answer, video_id, request)
-        galleries = self.galleries
-        whys = explain(answer, video_id, galleries.live.encoder, columns)
-        video = galleries.searcher(answer.gallery).video(video_id)
+        whys = explain(answer, video_id, self.galleries.live.encoder, columns)
+        video = self.galleries.searcher(answer.gallery).video(video_id)
         return {**detail, "why": why_view(answer, columns, whys, video, detail)}
 
     def on_match(self, answer: Answer | None, event: gr.EventData, request: gr.Request) -> View:

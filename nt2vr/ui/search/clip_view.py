@@ -12,8 +12,8 @@ from nt2vr.ui.view import View, Views
 # Largest difference of two scores that is due to rounding.
 ALIKE = 2e-4
 UNCHANGED = "unchanged"
-# A clip may be longer than its preview by so much until frames would be shown at wrong times.
-SLACK_S = 0.5
+# A clip that is longer than its preview by more would have frames shown at wrong times.
+LONGEST_S = MAX_SECONDS + 0.5
 
 
 def detail_view(
@@ -57,7 +57,7 @@ def detail_view(
         "path": str(video.path) if names_file else "",
         "time": time,
         "moment_link": f"{_folder(urls)}/moment" if names_file and is_moment else "",
-        "captions": list(video.captions),
+        "captions": video.captions,
         "timeline": timeline,
         "reversible": any(clip_score.num_frames > 1 for clip_score in clip_scores),
         "pressed": "false",
@@ -115,13 +115,11 @@ def frame_pictures(video: Video, positions: Sequence[float], num_frames: int, ur
         return []
     # In the built-in gallery, a clip plays as a whole.
     is_built_in = not video.content
-    longest = MAX_SECONDS + SLACK_S
-    is_short = video.end is not None and video.end - video.start <= longest
+    is_short = video.end is not None and video.end - video.start <= LONGEST_S
     if is_built_in or is_short:
         return [{"src": urls["src"], "position": position} for position in positions]
-    folder = _folder(urls)
-    numbers = [int(position * num_frames) for position in positions]
-    return [{"still": f"{folder}/frame-{number}-of-{num_frames}.jpg"} for number in numbers]
+    address = f"{_folder(urls)}/frame-{{}}-of-{num_frames}.jpg"
+    return [{"still": address.format(int(position * num_frames))} for position in positions]
 
 
 def timeline_view(answer: Answer, video: Video, clips: Iterable[Video]) -> View:
@@ -135,21 +133,18 @@ def timeline_view(answer: Answer, video: Video, clips: Iterable[Video]) -> View:
     if not video.long_video:
         return {}
     windows = [clip for clip in clips if clip.long_video == video.long_video]
-    if not windows:
-        return {}
     length = max(window.end or window.start for window in windows) or 1.0
     on_bar = {video.video_id, *answer.moments}
     moments = []
     for window in windows:
         if window.video_id in on_bar:
-            start = window.start
-            duration = (window.end or length) - start
+            duration = (window.end or length) - window.start
             moments.append(
                 {
                     "id": window.video_id,
-                    "left": _percent(start, length),
+                    "left": _percent(window.start, length),
                     "width": _percent(duration, length),
-                    "text": times_text(start, window.end),
+                    "text": times_text(window.start, window.end),
                     "is_open": window == video,
                 }
             )

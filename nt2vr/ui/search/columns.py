@@ -97,7 +97,11 @@ class _AnswerColumns:
 
     def _tiles(self, ranking: Ranking) -> Iterator[View]:
         """Yield the tile of each hit, and after it those of clips from other files that share its rank."""
-        clips_by_rank = _clips_by_rank(ranking)
+        clips_by_rank: dict[int, list[str]] = {hit.rank: [] for hit in ranking.hits}
+        for video_id, rank in ranking.ranks.items():
+            if rank in clips_by_rank:
+                clips_by_rank[rank].append(video_id)
+
         for hit in ranking.hits:
             similar = self._similar_clips(hit, clips_by_rank[hit.rank])
             tile = self._tile(hit, ranking)
@@ -111,13 +115,13 @@ class _AnswerColumns:
                 yield tile
 
     def _similar_clips(self, hit: Hit, video_ids: Sequence[str]) -> list[Video]:
-        """Return the first clip of each other file among those that share a hit's rank."""
+        """Return the best clip of each other file among those that share a hit's rank, best first."""
         clip_of_file: dict[str, Video] = {}
-        for video_id in reversed(video_ids):
+        for video_id in video_ids:
             video = self.video_of(video_id)
-            clip_of_file[video.long_video or video.video_id] = video
+            clip_of_file.setdefault(video.long_video or video.video_id, video)
         clip_of_file.pop(hit.source, None)
-        return list(reversed(clip_of_file.values()))
+        return list(clip_of_file.values())
 
     def _tile(self, hit: Hit, ranking: Ranking) -> View:
         """Show one clip: its verdict, its rank in every column, and its movement."""
@@ -156,15 +160,6 @@ class _AnswerColumns:
         return ranks
 
 
-def _clips_by_rank(ranking: Ranking) -> dict[int, list[str]]:
-    """Return the ids of the clips of each hit's rank."""
-    clips: dict[int, list[str]] = {hit.rank: [] for hit in ranking.hits}
-    for video_id, rank in ranking.ranks.items():
-        if rank in clips:
-            clips[rank].append(video_id)
-    return clips
-
-
 def boxes_text(answer: Answer, video: Video, verdict: str) -> str:
     """Return where a violating clip shows what the query excludes, as JSON for the browser; otherwise ""."""
     if verdict != "violation" or answer.judged_by:
@@ -188,7 +183,7 @@ def _twin_text(twin: Twin | None, ranking: Ranking, answer: Answer) -> str:
     """Say which earlier column a folded column repeats; empty for a column that stays."""
     if twin is None:
         return ""
-    earlier = short_name(answer.rankings[twin.column].system.name)
+    earlier = short_name(twin.system.name)
     if not twin.is_exact:
         return f"shares {twin.num_shared} of {DEFAULT_K} clips with {earlier}"
     text = f"shows the same clips as {earlier}"

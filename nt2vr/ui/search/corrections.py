@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from nt2vr.negation.parse.query import Query, Span
 from nt2vr.search.answers import Answer
@@ -124,23 +125,21 @@ def _move(text: str, wanted: str, unwanted: Sequence[str]) -> View:
 
 def with_spans(query: Query, parsed: Query) -> Query:
     """Return a corrected query with the cues of the parsed one, and its unwanted words as scopes."""
-    scopes: list[Span] = []
-    for part in query.unwanted:
-        scopes += _spans_of(part, query.text)
-    return replace(query, cues=parsed.cues if query.unwanted else (), scopes=tuple(scopes))
+    cues = parsed.cues if query.unwanted else ()
+    scopes = chain.from_iterable(_spans_of(part, query.text) for part in query.unwanted)
+    return replace(query, cues=cues, scopes=tuple(scopes))
 
 
 def _spans_of(part: str, text: str) -> list[Span]:
     """Return where a text has a part: the last such phrase, otherwise all of its words but articles."""
-    part_words = [word.lower() for word in WORD.findall(part)]
-    if not part_words:
+    words = WORD.findall(part.lower())
+    if not words:
         return []
-    matches = list(WORD.finditer(text))
-    words = [match[0].lower() for match in matches]
-    count = len(part_words)
-    for first in range(len(words) - count, -1, -1):
-        if words[first : first + count] == part_words:
-            last = first + count - 1
-            return [Span(matches[first].start(), matches[last].end())]
-    content_words = {*part_words} - ARTICLES
+    between = r"\W+"
+    # The start is as long as it can be.
+    phrase = re.match(rf".*\b({between.join(words)})\b", text, re.IGNORECASE | re.DOTALL)
+    if phrase:
+        return [Span(*phrase.span(1))]
+    content_words = {*words} - ARTICLES
+    matches = WORD.finditer(text)
     return [Span(*match.span()) for match in matches if match[0].lower() in content_words]

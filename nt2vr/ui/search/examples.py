@@ -65,10 +65,13 @@ def status_line(galleries: Galleries, key: str = "", visitor: Visitor = None) ->
 def examples_view(searcher: Searcher) -> View:
     """Offer queries for a gallery, and those that "Surprise me" draws from: stories in the built-in one."""
     if not searcher.is_library:
-        return {"examples": list(EXAMPLES), "surprises": story_queries(), "is_library": False}
-    gallery = searcher.gallery
-    surprises = _captions(gallery, MAX_DRAWN)
-    return {"examples": own_examples(gallery), "surprises": surprises, "is_library": True}
+        return {"examples": EXAMPLES, "surprises": story_queries(), "is_library": False}
+    surprises = _captions(searcher.gallery, MAX_DRAWN)
+    return {
+        "examples": own_examples(searcher.gallery),
+        "surprises": surprises,
+        "is_library": True,
+    }
 
 
 def own_examples(gallery: Gallery) -> list[str]:

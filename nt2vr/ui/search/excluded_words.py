@@ -1,9 +1,9 @@
 """What a query excludes, in the words of the sentence: "no cats, dogs or birds"."""
 
 import re
-from bisect import bisect_right
 from collections.abc import Sequence
 from functools import cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from nt2vr.errors import listed
@@ -29,18 +29,11 @@ FLIPS = ("Search without the negation (0)", "Put the negation back (0)")
 
 
 class _ScopedCue(NamedTuple):
-    """A cue, also as typed, and the phrases that it denies, of which there is at least one."""
+    """A cue, also as typed, and the phrases that it denies."""
 
     cue: Span
     typed: str
     scopes: list[Span]
-
-
-class _Spoken(NamedTuple):
-    """A cue and the things that it denies, as one would say them."""
-
-    cue: str
-    things: list[str]
 
 
 def excluded_view(query: Query, parsed: Query, is_flipped: bool) -> Views:
@@ -56,7 +49,7 @@ def excluded_view(query: Query, parsed: Query, is_flipped: bool) -> Views:
     if len(query.scopes) != len(query.unwanted):
         return _corrected_view(query, parsed, is_flipped)
 
-    pieces: Views = []
+    pieces = []
     scoped_cues = _scoped_cues(query)
     for number, scoped_cue in enumerate(scoped_cues, 1):
         cue, things = _spoken(query.text, scoped_cue)
@@ -72,7 +65,7 @@ def flip_view(is_flipped: bool) -> View:
 
 def _corrected_view(query: Query, parsed: Query, is_flipped: bool) -> Views:
     """List the parts that a person corrected, which stand nowhere in the sentence."""
-    pieces: Views = []
+    pieces = []
     for cue in parsed.cues[:1]:
         pieces.append({"cue": _cue_text(query.text, cue), **flip_view(is_flipped)})
     pieces.append({"text": listed(*query.unwanted, joint="or")})
@@ -85,19 +78,15 @@ def _scoped_cues(query: Query) -> list[_ScopedCue]:
     The first cue has those before it, too. A cue without any takes over the last scope of the cue
     before, if that keeps one.
     """
-    cue_starts = [cue.start for cue in query.cues]
-    scopes_by_cue: list[list[Span]] = [[] for _ in query.cues]
+    scoped_cues = [_ScopedCue(cue, _cue_text(query.text, cue), []) for cue in query.cues]
     for scope in query.scopes:
-        num_begun = bisect_right(cue_starts, scope.start)
-        scopes_by_cue[max(num_begun - 1, 0)].append(scope)
+        num_begun = sum(cue.start <= scope.start for cue in query.cues)
+        scoped_cues[max(num_begun - 1, 0)].scopes.append(scope)
 
-    scoped_cues: list[_ScopedCue] = []
-    for cue, scopes in zip(query.cues, scopes_by_cue, strict=True):
-        if not scopes and scoped_cues and len(scoped_cues[-1].scopes) > 1:
-            scopes.append(scoped_cues[-1].scopes.pop())
-        if scopes:
-            scoped_cues.append(_ScopedCue(cue, _cue_text(query.text, cue), scopes))
-    return scoped_cues
+    for previous, scoped_cue in pairwise(scoped_cues):
+        if not scoped_cue.scopes and len(previous.scopes) > 1:
+            scoped_cue.scopes.append(previous.scopes.pop())
+    return [scoped_cue for scoped_cue in scoped_cues if scoped_cue.scopes]
 
 
 @cache
@@ -118,42 +107,42 @@ def _cue_text(text: str, cue: Span) -> str:
     return f"{start_of_cue}{cue_text}"
 
 
-def _spoken(text: str, scoped_cue: _ScopedCue) -> _Spoken:
+def _spoken(text: str, scoped_cue: _ScopedCue) -> tuple[str, list[str]]:
     """Return a cue and the things that it denies, as one would say them: "no" and "ladder"."""
-    spoken = _said_in_order(text, scoped_cue)
-    if not spoken.things:
-        return spoken
+    cue, things = _said_in_order(text, scoped_cue)
+    if not things:
+        return cue, things
 
-    first, *later = spoken.things
+    first, *later = things
     first_word = first.partition(" ")[0]
-    if spoken.cue in ("no", "not") and is_only_verb(first_word):
+    if cue in ("no", "not") and is_only_verb(first_word):
         # "cat not eat" is "not eating".
-        return _Spoken("not", [inflect_phrase(first, "VBG"), *later])
+        return "not", [inflect_phrase(first, "VBG"), *later]
     # A mark before an action is "not"; a typed "no training wheels" stays as it is.
     start, end = scoped_cue.cue
-    is_mark = spoken.cue == "no" and text[start:end].lower() != "no"
+    is_mark = cue == "no" and text[start:end].lower() != "no"
     if is_mark and ACTION_OR_PLACE.match(first):
-        return spoken._replace(cue="not")
-    return spoken
+        cue = "not"
+    return cue, things
 
 
-def _said_in_order(text: str, scoped_cue: _ScopedCue) -> _Spoken:
+def _said_in_order(text: str, scoped_cue: _ScopedCue) -> tuple[str, list[str]]:
     """Return a cue and the things that it denies, in words that may follow it."""
     cue, typed, scopes = scoped_cue
     first_scope = scopes[0]
     first, *later = [text[start:end] for start, end in scopes]
     if first_scope.start < cue.start:
         # "a ladder is not involved" is "no ladder".
-        return _Spoken("no", [DETERMINER.sub("", thing) for thing in (first, *later)])
+        return "no", [DETERMINER.sub("", thing) for thing in (first, *later)]
     if first_scope.start == cue.start:
         # The cue is a part of "hatless", "nobody", and "nothing on the counter".
         first = text[cue.end : first_scope.end].strip()
-        return _Spoken(typed, [first, *later] if first else later)
+        return typed, [first, *later] if first else later
 
     between = text[cue.end : first_scope.start]
     if typed != "no" and BETWEEN.fullmatch(between):
         first = f"{between}{first}".strip()
-    return _Spoken(typed, [first, *later])
+    return typed, [first, *later]
 
 
 def _joined(things: Sequence[str], later_cues: Sequence[_ScopedCue]) -> str:

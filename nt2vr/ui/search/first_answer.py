@@ -4,7 +4,6 @@
 the server's takes the place of this one.
 """
 
-from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 
@@ -12,36 +11,24 @@ from nt2vr.files import stored_json
 from nt2vr.models.catalog import Catalog
 from nt2vr.settings import ASSETS
 from nt2vr.ui.search.state import SearchState
-from nt2vr.ui.view import Link, View
+from nt2vr.ui.view import View
 
 FILE = ASSETS / "first-answer.json"
 GALLERY = ASSETS / "gallery" / "gallery.jsonl"
 
 
-@dataclass(frozen=True)
-class FirstAnswer:
-    """What the panels of the Search tab show for the default query.
+def shipped_views(models: Catalog, path: Path = FILE) -> View | None:
+    """Return what the panels of the Search tab show for the default query, by their elem_id.
 
-    Attributes:
-        fingerprint: identifies the query, models and gallery that the answer is of.
-        views: by the panel's elem_id.
+    It is None if the answer that was shipped is of other models, another gallery or other systems.
     """
-
-    fingerprint: str
-    views: View
-
-    @classmethod
-    def shipped(cls, models: Catalog, path: Path = FILE) -> "FirstAnswer | None":
-        """Return the answer that was shipped; None if it is of other models, another gallery or other systems."""
-        if not path.is_file():
-            return None
-        first = cls(**stored_json(path))
-        return first if first.fingerprint == fingerprint(models) else None
-
-    @property
-    def link(self) -> Link:
-        """The parameters of an address that asks for this answer."""
-        return SearchState().link
+    if not path.is_file():
+        return None
+    stored = stored_json(path)
+    if stored["fingerprint"] != fingerprint(models):
+        return None
+    views: View = stored["views"]
+    return views
 
 
 def fingerprint(models: Catalog, gallery: Path = GALLERY) -> str:

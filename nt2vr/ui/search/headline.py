@@ -9,9 +9,9 @@ from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer, Ranking
 from nt2vr.ui.search.tally import grade, share_text, source_text
 from nt2vr.ui.view import View, Views
-from nt2vr.world.part_words import NUMBERS
 from nt2vr.world.query_claims import read_query
 from nt2vr.world.reasons import lacking
+from nt2vr.world.wording import NUMBERS
 
 # Returns a clip by its id.
 VideoOf = Callable[[str], Video]

@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 import gradio as gr
 
 from nt2vr.errors import ConfigError
+from nt2vr.progress import duration_text
 from nt2vr.search.answers import Answer
 from nt2vr.search.epochs import RankingCache, Recording
 from nt2vr.search.searcher import Searcher
-from nt2vr.ui.search.run_columns import ViewOf, replayed
+from nt2vr.ui.search.run_columns import RunColumn, ViewOf
 from nt2vr.ui.view import Link, View
 from nt2vr.ui.web.inputs import event_text
 from nt2vr.ui.web.permissions import Visitor
@@ -26,12 +27,23 @@ class LearningColumns:
     recording: Recording | None
     cache: RankingCache = field(default_factory=RankingCache)
 
-    def recorded_column(self, answer: Answer, searcher: Searcher, view_of: ViewOf) -> View | None:
-        """Return the column of the recorded run, if there is one."""
-        if self.recording is None:
-            return None
-        rankings = self.recording.rankings(answer.query, searcher.judge, searcher.video)
-        return replayed(self.recording, rankings, answer, view_of)
+    def recorded_column(self, answer: Answer, searcher: Searcher, view_of: ViewOf) -> View:
+        """Return the column of the recorded run, which plays from its base to its last epoch."""
+        recording = self.recording
+        assert recording is not None, "nothing else is replayed"
+        rankings = recording.rankings(answer.query, searcher.judge, searcher.video)
+        last = len(rankings) - 1
+        duration = duration_text(recording.seconds[-1])
+        note = f"{last} epochs of the preset “{recording.preset}” took {duration}. Nothing is trained now."
+        extra = {
+            "recorded_on": recording.date,
+            "note": note,
+            "is_replay": True,
+            "shares": [f"{share:.0f} %" for share in recording.hard_pairs],
+        }
+        title = f"{recording.base}, learning"
+        column = RunColumn("recorded", title, range(last + 1), rankings, extra)
+        return column.view({"system": f"{recording.base}, recorded"}, last, answer, view_of)
 
     def replay_offer(self, text: str, gallery: str) -> View:
         """Say whether a recorded training is offered, and of which query if it is another one."""

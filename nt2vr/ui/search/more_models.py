@@ -113,9 +113,9 @@ class MoreModels:
     def on_offer(self, request: gr.Request) -> gr.Button:
         """Offer a real CLIP on a Space that reaches the Hub, to those who may download, until it is here."""
         is_here = OFFERED.name in _names_without_spaces(self.searcher.models.names())
-        may_download = self.permissions.space_owner and self.permissions.may("download", request)
+        may_download = self.permissions.may("download", request)
         is_offered = may_download and not is_here and can_download(OFFERED.name)
-        return gr.Button(visible=bool(is_offered))
+        return gr.Button(visible=is_offered)
 
     def _view(self, visitor: gr.Request, matching: Sequence[str] = ()) -> View:
         teachable = self._teaching.names(visitor)
@@ -300,7 +300,7 @@ def recommended_view(
     num_more = len(matching) - MAX_MATCHES
     return {
         "models": models,
-        "matching": list(matching[:MAX_MATCHES]),
-        "teachable": list(teachable),
+        "matching": matching[:MAX_MATCHES],
+        "teachable": teachable,
         "more_matching": f"and {num_more:,} more: type more of the name" if num_more > 0 else "",
     }

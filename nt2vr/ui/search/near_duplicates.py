@@ -24,21 +24,12 @@ def fold_near_duplicates(ranking: Ranking, k: int) -> Ranking:
         return ranking
     rows = [gallery.row_of[hit.video_id] for hit in ranking.hits]
     vectors = gallery.clips(None, rows)  # (H, D)
-    hits, new_ranks = _rank_different(ranking, vectors, k)
-    ranks = {video_id: new_ranks[rank] for video_id, rank in ranking.ranks.items()}
-    return replace(ranking, hits=tuple(hits), ranks=ranks)
 
-
-def _rank_different(ranking: Ranking, vectors: Vectors, k: int) -> tuple[list[Hit], dict[int, int]]:
-    """Rank the best k hits that look different.
-
-    Return these hits, and the new ranks of all clips by their old ranks.
-    """
-    hits = ranking.hits
+    # Hits that look different, by their numbers, and new ranks by old ones.
     different: dict[int, Hit] = {}
-    new_ranks: dict[int, int] = {}
-    for number, hit in enumerate(hits):
-        best = _best_alike(number, different, hits, vectors)
+    new_ranks = {}
+    for number, hit in enumerate(ranking.hits):
+        best = _best_alike(number, different, ranking.hits, vectors)
         if best is None and len(different) < k:
             best = number
             different[number] = replace(hit, rank=len(different) + 1)
@@ -48,7 +39,8 @@ def _rank_different(ranking: Ranking, vectors: Vectors, k: int) -> tuple[list[Hi
     # All other clips follow, in their order.
     other_ranks = set(ranking.ranks.values()) - new_ranks.keys()
     new_ranks |= zip(sorted(other_ranks), count(len(different) + 1), strict=False)
-    return list(different.values()), new_ranks
+    ranks = {video_id: new_ranks[rank] for video_id, rank in ranking.ranks.items()}
+    return replace(ranking, hits=tuple(different.values()), ranks=ranks)
 
 
 def _best_alike(

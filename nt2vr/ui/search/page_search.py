@@ -9,7 +9,6 @@ from nt2vr.library.galleries import Galleries
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer
 from nt2vr.search.plan import MAX_K, SearchPlan
-from nt2vr.search.searcher import Searcher
 from nt2vr.ui.search.columns import Marked
 from nt2vr.ui.search.corrections import with_corrections
 from nt2vr.ui.search.learning_columns import LearningColumns
@@ -82,7 +81,8 @@ class PageSearcher:
         flipped = None
         # The negation is taken away, or has just been put back.
         if state.flip or (query.unwanted and was_flipped and not state.replay):
-            flipped = self._outcome(state.with_flip_toggled, query).answer
+            opposite = replace(state, flip="" if state.flip else "1")
+            flipped = self._outcome(opposite, query).answer
 
         marked = Marked()
         if not state.flip:
@@ -92,27 +92,23 @@ class PageSearcher:
         return PageSearch(state, query, parsed, outcome, flipped, marked)
 
     def first_answer(self) -> Answer:
-        state = SearchState()
-        query = self.galleries.searcher(state.gallery).understand(state.q)
-        return self._outcome(state, query).answer
+        return self.search(SearchState(), previous=None).outcome.answer
 
     def _outcome(self, state: SearchState, query: Query) -> SearchOutcome:
         """Search for a query, or for what it is without its negation."""
-        searcher = self.galleries.searcher(state.gallery)
         denied = None
         if state.flip:
             denied = query
             query = query.affirmed
         try:
-            answer, plan = self._answer(searcher, state, query)
+            answer, plan = self._answer(state, query)
         except NotIndexedError as error:
             answer = Answer(query, (), gallery=state.gallery, denied=denied)
             return SearchOutcome(answer, not_indexed=error)
         return SearchOutcome(replace(answer, denied=denied), replace(plan, k=state.k))
 
-    def _answer(
-        self, searcher: Searcher, state: SearchState, query: Query
-    ) -> tuple[Answer, SearchPlan]:
+    def _answer(self, state: SearchState, query: Query) -> tuple[Answer, SearchPlan]:
+        searcher = self.galleries.searcher(state.gallery)
         references = self.references.resolve(state.references, state.gallery)
         # Near-duplicates of a library are folded, so more clips than k are needed.
         k = MAX_K if searcher.is_library else state.k

@@ -1,6 +1,5 @@
 """How a query was understood, as data for the template."""
 
-from collections.abc import Sequence
 from itertools import groupby
 
 from nt2vr.errors import listed
@@ -12,20 +11,13 @@ from nt2vr.ui.search.state import SearchState
 from nt2vr.ui.view import View, Views
 
 
-def understood_view(
-    answer: Answer,
-    state: SearchState,
-    parsed: Query,
-    picture: str,
-    outcomes: Sequence[View],
-) -> View:
-    """Show how a query was understood, and in words what came of it.
+def understood_view(answer: Answer, state: SearchState, parsed: Query, picture: str) -> View:
+    """Show how a query was understood.
 
     Args:
         state: as the address has it.
         parsed: the query before a person corrected it.
         picture: a remark about the reference picture.
-        outcomes: what came of it, see `headline`.
     """
     query = answer.denied or answer.query
     is_flipped = bool(state.flip)
@@ -46,7 +38,6 @@ def understood_view(
         "flip_title": FLIPS[is_flipped],
         "excluded": excluded,
         "has_cue": any("cue" in piece for piece in excluded),
-        "outcomes": outcomes,
         "substitutes": [
             {"word": word, "substitute": substitute} for word, substitute in answer.read_as.items()
         ],

@@ -64,19 +64,18 @@ def remark(searcher: Searcher, answer: Answer, chosen: ChosenReferences) -> str:
     wanted = [reference for reference in chosen if reference.wanted]
     if chosen and not wanted:
         return _unwanted_remark(answer)
-    systems = [ranking.system for ranking in answer.rankings]
     # These search for the picture with all that it shows.
     whole_picture = []
-    for system in systems:
-        if not STRATEGIES[system.strategy].needs_picture:
-            whole_picture.append(system.name)
+    for ranking in answer.rankings:
+        if not STRATEGIES[ranking.system.strategy].needs_picture:
+            whole_picture.append(ranking.system.name)
     if len(wanted) != 1 or not whole_picture:
         return ""
     verdict = None
     # It may not be a clip of this gallery.
     with suppress(Nt2vrError):
         verdict = searcher.judge(answer.query, searcher.video(wanted[0].clip))
-    if len(whole_picture) == len(systems):
+    if len(whole_picture) == len(answer.rankings):
         whole_picture = []
     return _picture_remark(answer.query, verdict, whole_picture)
 
@@ -105,10 +104,9 @@ def _unwanted_remark(answer: Answer) -> str:
         searches_sentence = system.strategy == "plain" or STRATEGIES[system.strategy].needs_picture
         if searches_sentence and ranking.counts["violation"]:
             names.append(system.name)
-    unwanted = answer.query.unwanted
-    if not names or not unwanted:
+    if not names or not answer.query.unwanted:
         return ""
-    parts = listed(*(f"“{part}”" for part in unwanted))
+    parts = listed(*(f"“{part}”" for part in answer.query.unwanted))
     verb = "searches" if len(names) == 1 else "search"
     return (
         f"{listed(*names)} {verb} for the sentence, which names {parts}: an unwanted picture of it "

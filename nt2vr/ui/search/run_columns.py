@@ -2,17 +2,16 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import groupby
 
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.files import hash_text
 from nt2vr.negation.parse.query import Query
-from nt2vr.progress import duration_text
 from nt2vr.search.answers import Answer, Ranking
 from nt2vr.search.epochs import (
     Entries,
     RankingCache,
-    Recording,
     RunEpochs,
     epoch_of,
     judged_by_parts,
@@ -38,7 +37,7 @@ def with_epoch(systems: Sequence[str], run: str, epoch: int, entries: Entries) -
     epochs = RunEpochs.of(run, entries)
     if epochs is None or epochs.run != run:
         raise ConfigError(f"There is no run {quoted(run)}.")
-    names: list[str] = []
+    names = []
     for name in systems:
         system = System.named(name, list(entries))
         if RunEpochs.of(system.model, entries) == epochs:
@@ -52,32 +51,6 @@ def key_of(*values: object) -> str:
     return hash_text(repr(values), 16)
 
 
-def story(rankings: RankingsByEpoch, epoch: int, answer: Answer, newest: int) -> View:
-    """Tell how many first clips show the unwanted part, from epoch to epoch, and whether the wanted one got lost.
-
-    It is empty without a negation, and unless all clips have verdicts. Of verdicts by captions or
-    parts, one is enough, and the text says so.
-
-    Args:
-        rankings: by epoch; 0 is the base.
-        newest: the last epoch so far. What an earlier one misses is missed "for now".
-    """
-    query = answer.query
-    so_far = _until(epoch, rankings)
-    if not query.unwanted or not _is_judged(so_far, answer):
-        return {}
-
-    violations = [ranking.counts["violation"] for ranking in so_far]
-    latest = so_far[-1]
-    is_good = grade(latest.counts["right"], len(latest.hits)) == "good"
-    has_improved = violations[-1] < violations[0]
-    return {
-        **_violations_view(violations, len(so_far[0].hits), answer),
-        "kind": "good" if is_good and has_improved else "",
-        "misses": _lost(latest, query, goes_on=epoch < newest),
-    }
-
-
 def _violations_view(violations: Sequence[int], total: int, answer: Answer) -> View:
     """Tell how many of the first clips show the unwanted part, from epoch to epoch."""
     # Epochs in a row with the same count are told once.
@@ -88,12 +61,6 @@ def _violations_view(violations: Sequence[int], total: int, answer: Answer) -> V
         "gap": len(later) > LATEST,
         "later": later[-LATEST:],
     }
-
-
-def _until(epoch: int, rankings: RankingsByEpoch) -> list[Ranking]:
-    """Return the rankings that have hits, up to an epoch and in order."""
-    so_far = [rankings[number] for number in sorted(rankings) if number <= epoch]
-    return [ranking for ranking in so_far if ranking.hits]
 
 
 def _is_judged(rankings: Sequence[Ranking], answer: Answer) -> bool:
@@ -158,9 +125,8 @@ class RunColumn:
 
     def _frames(self, answer: Answer, view_of: ViewOf) -> dict[int, View]:
         rankings = {}
-        for epoch in self.epochs:
-            ranking = self.rankings.get(epoch)
-            if ranking is not None and ranking.hits:
+        for epoch, ranking in self.rankings.items():
+            if epoch in self.epochs and ranking.hits:
                 rankings[epoch] = ranking
         # Movements are counted against the first column, which is not an epoch.
         compared = (answer.rankings[0], *rankings.values())
@@ -170,7 +136,7 @@ class RunColumn:
 
     def _frame(self, epoch: int, column: View, answer: Answer) -> View:
         """Return what changes in the column when it shows an epoch."""
-        epoch_story = self._story(epoch, answer)
+        epoch_story = self.story(epoch, answer)
         badge = dict(column["badge"])
         summary = dict(column["stage_summary"])
         if epoch_story:
@@ -191,18 +157,36 @@ class RunColumn:
             "hits": column["hits"],
         }
 
-    def _story(self, epoch: int, answer: Answer) -> View:
-        """Tell the story up to an epoch, by the parts where nothing else judges clips."""
-        newest = self.epochs[-1]
-        if not self.by_parts:
-            return story(self.rankings, epoch, answer, newest)
-        by_parts = story(self.by_parts, epoch, replace(answer, judged_by="the parts"), newest)
-        if by_parts:
+    def story(self, epoch: int, answer: Answer) -> View:
+        """Tell how many first clips show the unwanted part, up to an epoch, and whether the wanted one got lost.
+
+        It is empty without a negation, and unless all clips have verdicts. Of verdicts by captions
+        or parts, one is enough, and the text says so.
+        """
+        if self.by_parts:
+            answer = replace(answer, judged_by="the parts")
+        rankings = self.by_parts or self.rankings
+        so_far = [rankings[number] for number in sorted(rankings) if number <= epoch]
+        so_far = [ranking for ranking in so_far if ranking.hits]
+        if not answer.query.unwanted or not _is_judged(so_far, answer):
+            return {}
+
+        violations = [ranking.counts["violation"] for ranking in so_far]
+        latest = so_far[-1]
+        is_good = grade(latest.counts["right"], len(latest.hits)) == "good"
+        has_improved = violations[-1] < violations[0]
+        view = {
+            **_violations_view(violations, len(so_far[0].hits), answer),
+            "kind": "good" if is_good and has_improved else "",
+            # What an earlier epoch misses is missed for now.
+            "misses": _lost(latest, answer.query, goes_on=epoch < self.epochs[-1]),
+        }
+        if self.by_parts:
             base = self.rankings[0].system.model
-            by_parts["explanation"] = (
+            view["explanation"] = (
                 f"As the parts say: without captions, {base} judges each part alone."
             )
-        return by_parts
+        return view
 
 
 @dataclass(frozen=True)
@@ -212,7 +196,7 @@ class RunColumns:
     Attributes:
         key: identifies the query, with everything but its systems; see `key_of`.
         cache: rankings of earlier searches.
-        plan: of the answer's search; None if the answer has no columns.
+        plan: of the answer's search.
     """
 
     answer: Answer
@@ -221,7 +205,7 @@ class RunColumns:
     cache: RankingCache
     view_of: ViewOf
     searcher: Searcher
-    plan: SearchPlan | None
+    plan: SearchPlan
 
     def with_epochs(self, columns: Sequence[View]) -> Views:
         """Return the columns of `columns_view`, those of runs with their epochs."""
@@ -237,51 +221,33 @@ class RunColumns:
 
     def _with_epochs(self, column: View, ranking: Ranking, epochs: RunEpochs) -> View:
         # Its ranking is epoch 0.
-        base = self.searcher.models.card(epochs.run, self.entries).base
+        models = self.searcher.models
+        base = models.card(epochs.run, self.entries).base
         system = ranking.system
         epoch = epoch_of(ranking)
-        cache_key = (epochs.run, key_of(self.key, system.strategy, system.strength))
         base_system = replace(system, model=base)
         new_rankings = {}
         for other in self.answer.rankings:
             if other.system == base_system:
                 new_rankings[0] = other
         new_rankings[epoch] = ranking
+        cache_key = (epochs.run, key_of(self.key, system.strategy, system.strength))
         rankings = self.cache.add(cache_key, new_rankings)
-        is_incomplete = self._search_missing(cache_key, epochs, base, system, rankings)
+        missing = epochs.missing(models, base, rankings)
+        if missing:
+            rank = partial(
+                epochs.rank, self.searcher, self.answer.query, self.plan, base=base, like=system
+            )
+            self.cache.complete(cache_key, missing, rank)
         run_column = RunColumn(
             epochs.run,
             short_name(epochs.run),
             epochs.epochs,
             rankings,
-            extra={"is_incomplete": is_incomplete},
+            extra={"is_incomplete": bool(missing)},
             by_parts=self._judge_by_parts(rankings, base),
         )
         return run_column.view(column, epoch, self.answer, self.view_of)
-
-    def _search_missing(
-        self,
-        cache_key: tuple[str, str],
-        epochs: RunEpochs,
-        base: str,
-        system: System,
-        rankings: RankingsByEpoch,
-    ) -> bool:
-        """Search with the epochs that have no ranking yet, in the background; return whether there are any."""
-        plan = self.plan
-        if plan is None:
-            return False
-        query = self.answer.query
-        searcher = self.searcher
-        missing = epochs.missing(searcher.models, base, rankings)
-        if not missing:
-            return False
-        self.cache.complete(
-            cache_key,
-            missing,
-            lambda epoch: epochs.rank(searcher, query, plan, epoch, base, system),
-        )
-        return True
 
     def _judge_by_parts(self, rankings: RankingsByEpoch, base: str) -> dict[int, Ranking]:
         """Return the rankings with verdicts by the parts, where captions say nothing; otherwise none."""
@@ -290,26 +256,6 @@ class RunColumns:
             return {}
         query = self.answer.query
         has_base = base in self.entries and 0 in rankings and rankings[0].hits
-        if self.plan is None or not query.unwanted or not has_base:
+        if not query.unwanted or not has_base:
             return {}
         return judged_by_parts(rankings, base, query, self.searcher, self.plan)
-
-
-def replayed(
-    recording: Recording, rankings: RankingsByEpoch, answer: Answer, view_of: ViewOf
-) -> View:
-    """Return the column of a recorded run, which plays from its base to its last epoch."""
-    last = len(rankings) - 1
-    duration = duration_text(recording.seconds[-1])
-    note = (
-        f"{last} epochs of the preset “{recording.preset}” took {duration}. Nothing is trained now."
-    )
-    extra = {
-        "recorded_on": recording.date,
-        "note": note,
-        "is_replay": True,
-        "shares": [f"{share:.0f} %" for share in recording.hard_pairs],
-    }
-    title = f"{recording.base}, learning"
-    column = RunColumn("recorded", title, range(last + 1), rankings, extra)
-    return column.view({"system": f"{recording.base}, recorded"}, last, answer, view_of)

@@ -19,7 +19,7 @@ from nt2vr.errors import ConfigError, quoted
 from nt2vr.search.plan import CONCURRENT, DEFAULT_K, DEFAULT_SYSTEMS, MAX_K
 from nt2vr.search.references import DEFAULT_WEIGHT, MAX_REFERENCES, check_number
 from nt2vr.search.strategies import STRENGTHS
-from nt2vr.ui.view import Link, Options
+from nt2vr.ui.view import Link, Options, View
 
 # Options of events that search: they share the limit of searches at a time.
 PRIVATE: Options = {"api_visibility": "private", "concurrency_limit": CONCURRENT}
@@ -28,8 +28,7 @@ DEFAULT_QUERY = "a person without a dog"
 # Four columns of 24 are about a hundred clips: more playing at once tires a laptop.
 K_CHOICES = (4, 6, 8, 12, 16, 24)
 MAX_COLUMNS = 4
-# Parameters of the address: the strengths, by strategy, and texts that are taken as they are.
-STRENGTH_PARAMETERS = {strategy: strength.word for strategy, strength in STRENGTHS.items()}
+# Parameters of the address that are taken as they are.
 TEXT_PARAMETERS = ("judged", "literal", "parts", "flip", "replay")
 
 
@@ -119,16 +118,12 @@ class SearchState:
     replay: str = ""
 
     @classmethod
-    def of_link(cls, link: Link, query: str = DEFAULT_QUERY) -> "SearchState":
-        """Read the address's parameters, lists separated by "|"; missing and wrong values keep their defaults.
-
-        Args:
-            query: that of a link without one.
-        """
+    def of_link(cls, link: Link) -> "SearchState":
+        """Read the address's parameters, lists separated by "|"; missing and wrong values keep their defaults."""
         gallery = link.get("gallery", "")
         k = _number(link.get("k", ""), 1, MAX_K, DEFAULT_K)
         return cls(
-            q=link.get("q", query),
+            q=link.get("q", DEFAULT_QUERY),
             gallery=gallery,
             systems=[name for name in link.get("systems", "").split("|") if name],
             k=min(K_CHOICES, key=lambda count: abs(count - k)),
@@ -140,18 +135,13 @@ class SearchState:
     @property
     def link(self) -> dict[str, Any]:
         """The parameters of the address, without those unused; references are the clips of this gallery."""
-        values: dict[str, str] = {}
+        values = {}
         for strategy, strength in self.strengths.items():
-            values[STRENGTH_PARAMETERS[strategy]] = str(strength)
+            values[STRENGTHS[strategy].word] = str(strength)
         values |= {name: getattr(self, name) for name in ("gallery", *TEXT_PARAMETERS)}
         values |= _write_references(self.references, self.gallery)
         used = {name: value for name, value in values.items() if value}
         return {"q": self.q, "systems": "|".join(self.systems), "k": str(self.k), **used}
-
-    @property
-    def with_flip_toggled(self) -> "SearchState":
-        """The state with the negation taken away, or put back."""
-        return replace(self, flip="" if self.flip else "1")
 
     def with_existing(
         self, names: Sequence[str], default: Sequence[str]
@@ -183,9 +173,9 @@ def _cannot_be_shown(names: Sequence[str]) -> str:
 
 def _read_strengths(link: Link) -> dict[str, float]:
     strengths = {}
-    for strategy, word in STRENGTH_PARAMETERS.items():
-        low, high, _ = STRENGTHS[strategy].slider
-        strength = _number(link.get(word, ""), low, high)
+    for strategy, kind in STRENGTHS.items():
+        low, high, _ = kind.slider
+        strength = _number(link.get(kind.word, ""), low, high)
         if strength is not None:
             strengths[strategy] = strength
     return strengths
@@ -239,11 +229,10 @@ def write_parts(wanted: str, unwanted: str) -> str:
     return f"{wanted.replace('|', ' ').strip()}|{unwanted.strip()}"
 
 
-def read_chosen(value: Any) -> ChosenReferences:
+def read_chosen(view: View) -> ChosenReferences:
     """Read the references that the browser shows; a ConfigError if they are of another form, or too many."""
-    sent = value.get("references", []) if isinstance(value, Mapping) else None
     try:
-        chosen = _REFERENCES.validate_python(sent)
+        chosen = _REFERENCES.validate_python(view.get("references", []))
     except ValidationError:
         raise ConfigError(
             "The request was refused: its references are not of the page's form."

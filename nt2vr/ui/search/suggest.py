@@ -48,10 +48,12 @@ def way_out_view(
     spellings = {} if notice_of(typed.text) else _spellings(unknown)
     num_right = max((ranking.counts["right"] for ranking in answer.rankings), default=0)
     reason = "" if num_right else _reason(typed, unknown)
+    if not reason and not has_all_verdicts(answer):
+        reason = "Of clips without a mark, it is not known whether they fit."
     view = {
         "spellings": _spellings_view(typed.text, spellings),
         "unknown_words": [_unknown_word_view(typed.text, word) for word in unknown if word.near],
-        "reason": reason or _unmarked_reason(answer),
+        "reason": reason,
     }
     if answer.denied or num_right > FEW:
         return view
@@ -140,13 +142,6 @@ def _reason(query: Query, unknown: list[UnknownWord]) -> str:
         if part.claim is None or part.claim.vague:
             return f"No ✓ is possible: nothing says which clips show “{text}”."
     return "" if parts else "No ✓ is possible: the query names nothing that clips show."
-
-
-def _unmarked_reason(answer: Answer) -> str:
-    """Say in a sentence why single clips have no verdict; empty if all have one."""
-    if has_all_verdicts(answer):
-        return ""
-    return "Of clips without a mark, it is not known whether they fit."
 
 
 def _reason_without_world(answer: Answer, video_of: VideoOf) -> str:

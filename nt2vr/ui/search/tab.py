@@ -33,7 +33,6 @@ from nt2vr.ui.search.more_models import MoreModels
 from nt2vr.ui.search.page_search import MarkedOf, PageSearcher
 from nt2vr.ui.search.references import References
 from nt2vr.ui.search.state import (
-    DEFAULT_QUERY,
     PRIVATE,
     QUIET,
     ChosenReferences,
@@ -44,15 +43,15 @@ from nt2vr.ui.search.state import (
 )
 from nt2vr.ui.search.tab_layout import Controls, Results, gallery_choices
 from nt2vr.ui.search.watch import Watch
+from nt2vr.ui.theme import PRIVATE as JS_ONLY
 from nt2vr.ui.theme import script
-from nt2vr.ui.view import Link, Options, View
+from nt2vr.ui.view import Link, View
 from nt2vr.ui.web.errors import problem, warn
 from nt2vr.ui.web.inputs import Components, OpensQueries, Updates, event_text, event_value
 from nt2vr.ui.web.later_parts import LaterParts
 from nt2vr.ui.web.permissions import Permissions, Visitor
 from trainer.runs.manager import RunManager
 
-JS_ONLY: Options = {"api_visibility": "private"}
 TO_SEARCH = "() => ({ __type__: 'update', selected: 'search' })"
 
 
@@ -84,8 +83,7 @@ class SearchTab:
             later: the parts of the page that are sent when they are opened.
         """
         galleries = self.galleries
-        built_in = galleries.built_in
-        clips = [video.video_id for video in built_in.gallery.videos]
+        clips = [video.video_id for video in galleries.built_in.gallery.videos]
         recording = Recording.of_gallery(ASSETS / "recording.json", clips)
         self._references = References(galleries, self.media, self.decoder)
         self.controls = Controls(galleries, self.media)
@@ -94,14 +92,16 @@ class SearchTab:
         systems = self.controls.systems
         self._watch = Watch(galleries, self.permissions, self.runs)
         self._watch.build(systems, self.controls.ask)
-        more_models = MoreModels(built_in, self.permissions, self.runs)
+        more_models = MoreModels(galleries.built_in, self.permissions, self.runs)
         self.results = Results(more_models, systems, page, later)
 
         self._wire_searches(page)
         self._wire_inputs()
         self._wire_clips()
         self._wire_choices()
-        self._wire_runs(page, tabs, more_models)
+        # The run that is training is shown from each visit on, and once a model is being taught.
+        visits = [page.load, tabs.select, *(event.success for event in more_models.started)]
+        self._watch.wire(visits, self.controls.query, self.results.columns, self.results.answer)
         self._wire_library()
         self.results.understood.back(None, None, tabs, js=TO_SEARCH, **JS_ONLY)
         opens_queries = self._opens_queries(tabs)
@@ -234,8 +234,7 @@ class SearchTab:
         results = self.results
         answer = results.answer
         detail = results.detail
-        first_answer = self._searcher.first_answer
-        panel = ClipPanel(self.galleries, self.media, self.permissions, first_answer)
+        panel = ClipPanel(self.galleries, self.media, self.permissions, self._searcher.first_answer)
         for clips in (results.columns, detail):
             clips.pick(panel.on_pick, answer, detail, **QUIET)
         detail.why(panel.on_why, answer, detail, **QUIET)
@@ -250,13 +249,6 @@ class SearchTab:
         outputs = [systems, self._watch.notes]
         systems.focus(self.on_systems, systems, outputs, queue=False, **QUIET)
         gallery.focus(self.on_galleries, None, gallery, queue=False, **QUIET)
-
-    def _wire_runs(self, page: gr.Blocks, tabs: gr.Tabs, more_models: MoreModels) -> None:
-        """Show the run that is training, from each visit on and once a model is being taught."""
-        visits = [page.load, tabs.select]
-        visits += [event.success for event in more_models.started]
-        results = self.results
-        self._watch.wire(visits, self.controls.query, results.columns, results.answer)
 
     def _wire_library(self) -> None:
         """Let the library that is searched be indexed."""
@@ -328,14 +320,13 @@ class SearchTab:
 
         Return also the updates of the controls that depend on them.
         """
-        link = request.link
         galleries = self.galleries
-        gallery = self._gallery_of(link)
+        gallery = self._gallery_of(request.link)
         searcher = galleries.searcher(gallery)
-        default_query = DEFAULT_QUERY
+        link = {**request.link, "gallery": gallery}
         if gallery and "q" not in link:
-            default_query = own_examples(searcher.gallery)[0]
-        state = SearchState.of_link({**link, "gallery": gallery}, default_query)
+            link["q"] = own_examples(searcher.gallery)[0]
+        state = SearchState.of_link(link)
         names = galleries.built_in.system_names(state.systems, folds=True)
         state, dropped = state.with_existing(names, galleries.default_systems(gallery))
         if dropped:
@@ -374,6 +365,7 @@ class SearchTab:
         self, state: SearchState, previous: Answer | None, visitor: gr.Request | None
     ) -> tuple[Updates, View]:
         """Search; return the updates that show the answer, and what the browser fills in."""
+        results = self.results
         view = AnswerView(
             search=self._searcher.search(state, previous),
             searcher=self.galleries.searcher(state.gallery),
@@ -383,12 +375,6 @@ class SearchTab:
             permissions=self.permissions,
             visitor=visitor,
         )
-        return self._show(view), view.for_browser()
-
-    def _show(self, view: AnswerView) -> Updates:
-        """Return the updates of the panels of an answer."""
-        results = self.results
-        state = view.search.state
         columns = view.columns()
         understood = view.understood(columns)
         # The stage asks which system understood the first cue.
@@ -404,12 +390,12 @@ class SearchTab:
             **self._watch.timer_updates(),
             results.index: view.index(job),
             # Models may have been loaded meanwhile.
-            self.head: status_line(self.galleries, state.gallery, view.visitor),
+            self.head: status_line(self.galleries, state.gallery, visitor),
         }
         if job:
             # The timer stops by itself when the job has ended.
             updates[results.indexing] = gr.Timer(active=True)
-        return updates
+        return updates, view.for_browser()
 
     def on_like(
         self, answer: Answer | None, references: View, event: gr.EventData

@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from itertools import chain
 
+from nt2vr.errors import counted
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer, Ranking
 from nt2vr.search.hits import Hit
-from nt2vr.ui.search.verdict_texts import shows_it
 from nt2vr.ui.view import View
 from nt2vr.world.query_claims import read_query
 
@@ -26,12 +26,12 @@ def badge_view(ranking: Ranking, answer: Answer) -> View:
 
     By captions, violations decide the colour.
     """
-    if not ranking.hits:
+    total = len(ranking.hits)
+    if not total:
         return {}
     if not answer.judged_by and not has_all_verdicts(answer):
         return _violations_badge(ranking, answer.query)
 
-    total = len(ranking.hits)
     right = ranking.counts["right"]
     violations = ranking.counts["violation"]
     kind = grade(right, total)
@@ -45,7 +45,7 @@ def badge_view(ranking: Ranking, answer: Answer) -> View:
         "violations_kind": "",
     }
     if _is_negated(answer.query):
-        badge["violations"] = shows_it(violations)
+        badge["violations"] = counted(violations, "shows it", "show it")
         badge["violations_kind"] = kind if violations else ""
     return badge
 
@@ -59,7 +59,7 @@ def _violations_badge(ranking: Ranking, query: Query) -> View:
     return {
         "kind": _grade_violations(violations, total),
         "text": share_text(violations, total, "shows it", "show it"),
-        "short": shows_it(violations),
+        "short": counted(violations, "shows it", "show it"),
         "violations": "",
     }
 
@@ -100,7 +100,7 @@ def stage_summary(ranking: Ranking, answer: Answer) -> View:
     if has_all_verdicts(answer):
         text = f"{right} of {total} right"
         if answer.query.unwanted:
-            text += f", {shows_it(violations)}"
+            text += f", {counted(violations, 'shows it', 'show it')}"
         return {"kind": grade(right, total), "text": text}
     if not violations:
         return {}

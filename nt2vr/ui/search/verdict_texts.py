@@ -38,11 +38,6 @@ class VerdictText:
     spoken: str = ""
 
 
-def shows_it(count: int) -> str:
-    """Count the clips that show what is unwanted: "1 shows it", "2 show it"."""
-    return f"{count} shows it" if count == 1 else f"{count} show it"
-
-
 def verdict_text(answer: Answer, video: Video, verdict: Verdict | None) -> VerdictText:
     if verdict is None:
         return VerdictText()
@@ -54,16 +49,16 @@ def verdict_text(answer: Answer, video: Video, verdict: Verdict | None) -> Verdi
     is_known = not answer.judged_by
     lacks = lacking(query, video) if is_known else []
     if verdict == "miss":
-        mark, *further = lacks or ["lacks it"]
-        return VerdictText(mark, meaning=_meaning(verdict, lacks), spoken=listed(mark, *further))
+        marks = lacks or ["lacks it"]
+        return VerdictText(marks[0], meaning=_meaning(verdict, lacks), spoken=listed(*marks))
 
     reasons = shown(query, video) if is_known else []
-    mark, *further = reasons or [_shows_part(query)]
+    marks = reasons or [_shows_part(query)]
     return VerdictText(
-        mark=mark,
+        mark=marks[0],
         lacks=lacks[0] if lacks else "",
         meaning=_meaning(verdict, [*reasons, *lacks]),
-        spoken=listed(mark, *further, *lacks),
+        spoken=listed(*marks, *lacks),
     )
 
 

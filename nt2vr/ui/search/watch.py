@@ -246,21 +246,17 @@ class Watch:
             blocked_model = ""
             updates[self.blocked_model] = ""
 
+        search_again: Updates = {self.ask: f"{time.monotonic()}"}
         joining_run = self._known_joining_run(joining_run, request)
         model = self._model_of(joining_run) if joining_run == watched.run else ""
-        should_search = False
+        newer = self._newer_epochs(answer, text)
         if model:
-            should_search = True
             joining_run = ""
             systems = _with_column(systems, model)
-            updates |= {self.joining_run: "", self.systems: self._chosen(systems)}
-        else:
-            newer = self._newer_epochs(answer, text)
-            if newer and newer != watched.searched:
-                should_search = True
-                watched = replace(watched, searched=newer)
-        if should_search:
-            updates[self.ask] = f"{time.monotonic()}"
+            updates |= {self.joining_run: "", self.systems: self._chosen(systems), **search_again}
+        elif newer and newer != watched.searched:
+            watched = replace(watched, searched=newer)
+            updates |= search_again
         return updates | self._show(watched, joining_run, systems, request, blocked_model)
 
     def run_notes(self, request: gr.Request) -> View:
@@ -318,18 +314,17 @@ class Watch:
 
     def _chosen(self, systems: list[str]) -> gr.Dropdown:
         names = self.galleries.built_in.system_names(systems)
-        return gr.Dropdown(system_choices(names), value=list(systems), multiselect=True)
+        return gr.Dropdown(system_choices(names), value=systems, multiselect=True)
 
     def _newer_epochs(self, answer: Answer | None, text: str) -> dict[str, int]:
         """Return the epochs that are newer than those that answered; none while a query is being typed."""
-        newer: dict[str, int] = {}
         if answer is None or answer.sentence != text:
-            return newer
-        live = self.galleries.built_in.live
+            return {}
+        newer = {}
         for ranking in answer.rankings:
             model = ranking.system.model
-            served = live.epoch(model) if ranking.epoch else None
-            if served is not None and served != ranking.epoch:
+            served = self.galleries.built_in.live.epoch(model)
+            if ranking.epoch and served and served != ranking.epoch:
                 newer[model] = served
         return newer
 
@@ -395,5 +390,5 @@ class Watch:
 def _with_column(systems: list[str], model: str) -> list[str]:
     """Put a model next to the baseline, unless it has a column already."""
     if model in systems:
-        return list(systems)
+        return systems
     return [*systems[:1], model, *systems[1:]][:MAX_COLUMNS]

@@ -3,19 +3,16 @@
 import inspect
 import json
 import logging
-from collections.abc import Awaitable, Callable, Mapping
-from functools import partial
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import gradio as gr
 from anyio import CapacityLimiter, to_thread
 from gradio.events import api as gradio_api
 from gradio.mcp import GradioMCPServer
-from pydantic import BaseModel, create_model
 
 from nt2vr.errors import ConfigError
 from nt2vr.search.plan import CONCURRENT
-from nt2vr.ui.web.api_types import checked_request
 from nt2vr.ui.web.errors import error_text
 from nt2vr.ui.web.gradio_fixes import offer_tools
 from nt2vr.ui.web.requests import Requests
@@ -60,44 +57,21 @@ def build_tools(requests: Requests) -> None:
 
 
 def _tool(name: str, work: Work, limiter: CapacityLimiter) -> Callable[..., Awaitable[str]]:
-    """Return a function that checks its arguments, and does some work in a thread."""
-    parameters = inspect.signature(work).parameters
-    arguments_kind = _arguments_kind(name, parameters)
+    """Return a function that does some work in a thread; the work checks what it is given."""
 
     async def tool(request: gr.Request, *values: Any) -> str:
         try:
-            arguments = dict(zip(parameters, values, strict=False))
-            checked = checked_request(arguments_kind, arguments).model_dump()
-            answer = await to_thread.run_sync(partial(work, **checked), limiter=limiter)
+            answer = await to_thread.run_sync(work, *values, limiter=limiter)
             return json.dumps(answer, ensure_ascii=False)
         except Exception as error:
             raise ToolError(error_text(error, request), print_exception=False) from error
 
+    # Gradio describes to agents the parameters of the work, which come after the request.
+    visitor, _ = inspect.signature(tool).parameters.values()
+    parameters = [visitor, *inspect.signature(work).parameters.values()]
+    signature = inspect.Signature(parameters, return_annotation=str)
+    tool.__signature__ = signature  # type: ignore[attr-defined]
+    tool.__annotations__ = {"request": gr.Request, **work.__annotations__, "return": str}
     tool.__name__ = name
     tool.__doc__ = inspect.getdoc(work)
-    _set_signature(tool, parameters)
     return tool
-
-
-def _arguments_kind(name: str, parameters: Mapping[str, inspect.Parameter]) -> type[BaseModel]:
-    """Make a model of a function's arguments, as pydantic checks them."""
-    fields: dict[str, Any] = {}
-    for parameter in parameters.values():
-        is_required = parameter.default is parameter.empty
-        default = ... if is_required else parameter.default
-        fields[parameter.name] = (parameter.annotation, default)
-    return create_model(name, **fields)
-
-
-def _set_signature(tool: Callable[..., Any], parameters: Mapping[str, inspect.Parameter]) -> None:
-    """Give a tool the signature that Gradio describes to agents: its parameters, after the request."""
-    visitor = inspect.Parameter(
-        "request", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=gr.Request
-    )
-    with_visitor = [visitor, *parameters.values()]
-    signature = inspect.Signature(with_visitor, return_annotation=str)
-    tool.__signature__ = signature  # type: ignore[attr-defined]
-    tool.__annotations__ = {
-        **{parameter.name: parameter.annotation for parameter in with_visitor},
-        "return": str,
-    }

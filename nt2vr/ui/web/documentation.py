@@ -2,7 +2,7 @@
 
 import html
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
@@ -85,11 +85,9 @@ class Documentation:
             if path.suffix == ".md":
                 first_line = path.read_text("utf-8").partition("\n")[0]
                 titles[name] = first_line.lstrip("# ")
-
-        def position(name: str) -> tuple[bool, bool, str]:
-            return name != START, name.startswith(LAB_PREFIX), titles[name].lower()
-
-        return {name: titles[name] for name in sorted(titles, key=position)}
+        names = sorted(titles, key=lambda name: titles[name].lower())
+        names.sort(key=lambda name: (name != START, name.startswith(LAB_PREFIX)))
+        return {name: titles[name] for name in names}
 
     def routes(self) -> list[Route]:
         # Links are relative to the folder.
@@ -127,7 +125,11 @@ def _link(name: str, title: str, address: str) -> str:
 @lru_cache
 def _page(docs: Documentation, name: str) -> str:
     tokens = MARKDOWN.parse(docs.files[name].read_text("utf-8"))
-    _set_anchors(tokens)
+    for heading, inline in pairwise(tokens):
+        if heading.type == "heading_open":
+            # The anchors are those that GitHub gives.
+            words = re.sub(r"[^\w\- ]", "", inline.content.lower())
+            heading.attrSet("id", words.replace(" ", "-"))
     for block in tokens:
         _resolve_addresses(block.children or (), docs, name)
 
@@ -137,14 +139,6 @@ def _page(docs: Documentation, name: str) -> str:
         pages=_navigation(docs, name),
         article=MARKDOWN.renderer.render(tokens, MARKDOWN.options, {}),
     )
-
-
-def _set_anchors(tokens: Sequence[Token]) -> None:
-    """Give headings the anchors that GitHub gives them."""
-    for heading, inline in pairwise(tokens):
-        if heading.type == "heading_open":
-            words = re.sub(r"[^\w\- ]", "", inline.content.lower())
-            heading.attrSet("id", words.replace(" ", "-"))
 
 
 def _resolve_addresses(tokens: Iterable[Token], docs: Documentation, page: str) -> None:

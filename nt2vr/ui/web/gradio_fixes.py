@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from copy import copy
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import gradio as gr
@@ -168,18 +169,13 @@ def _refused(reason: str) -> gr.Error:
 def _checked(block: Any, value: Any) -> Any:
     """Return a component's value, empty if it is null; an error if the component cannot have it."""
     if not _can_hold(block, value):
-        raise _refused(f"{_name_of(block)} holds no {type(value).__name__}.")
-    if value is None:
-        return _empty_value(block)
-    return value
-
-
-def _empty_value(block: Any) -> Any:
-    if isinstance(block, gr.Textbox):
+        name = getattr(block, "label", None) or block.elem_id or type(block).__name__
+        raise _refused(f"{name} holds no {type(value).__name__}.")
+    if value is None and isinstance(block, gr.Textbox):
         return ""
-    if isinstance(block, gr.Dropdown) and block.multiselect:
+    if value is None and isinstance(block, gr.Dropdown) and block.multiselect:
         return []
-    return None
+    return value
 
 
 def _can_hold(block: Any, value: Any) -> bool:
@@ -198,29 +194,22 @@ def _can_hold(block: Any, value: Any) -> bool:
     return True
 
 
-def _name_of(block: Any) -> str:
-    """Name a component within a sentence."""
-    return str(getattr(block, "label", None) or block.elem_id or type(block).__name__)
-
-
-class _OneLine:
-    """Stands in for the module `traceback`, and logs the errors that Gradio prints in one line."""
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(traceback, name)
-
-    @staticmethod
-    def print_exc(*_: Any, **__: Any) -> None:
-        logger.warning("Gradio could not answer an event: %s", quoted(repr(sys.exc_info()[1])))
-
-
 def log_in_one_line() -> None:
     """Keep Gradio from printing tracebacks (security).
 
     Otherwise, whoever closes connections halfway fills the log.
     """
+
+    def log_error() -> None:
+        logger.warning("Gradio could not answer an event: %s", quoted(repr(sys.exception())))
+
     for module in (queueing, route_utils, routes):
-        module.traceback = _OneLine()  # type: ignore[attr-defined]
+        module.traceback = _changed(traceback, print_exc=log_error)  # type: ignore[attr-defined]
+
+
+def _changed(module: ModuleType, **functions: Any) -> SimpleNamespace:
+    """Return a stand-in for a module, with functions of this app in place of its own."""
+    return SimpleNamespace(**{**vars(module), **functions})
 
 
 def share_configurations(page: gr.Blocks) -> None:
@@ -233,7 +222,7 @@ def share_configurations(page: gr.Blocks) -> None:
     for number, block in page.blocks.items():
         block.stored_configuration = _configuration(number, [], block)  # type: ignore[union-attr]
     BlocksConfig.config_for_block = staticmethod(_stored_configuration)  # type: ignore[assignment]
-    SessionState._update_value_in_config = _forget_value  # type: ignore[method-assign,assignment]
+    SessionState._update_value_in_config = lambda *_: None  # type: ignore[method-assign]
 
 
 _configuration = BlocksConfig.config_for_block
@@ -246,10 +235,6 @@ def _stored_configuration(
     if stored is None or renderable is not None:
         return _configuration(number, rendered, block, renderable)
     return stored
-
-
-def _forget_value(session: SessionState, number: int, value: Any) -> None:
-    """Stand in for the method that writes a component's value into a session's configuration."""
 
 
 def keep_no_statistics(page: gr.Blocks) -> None:
@@ -275,27 +260,26 @@ def _postprocess_named_outputs(page: gr.Blocks) -> None:
     postprocess = page.postprocess_data
 
     async def postprocess_rest(block_fn: Any, predictions: Any, state: Any) -> list[Any]:
+        is_by_block = isinstance(predictions, dict) and all(
+            isinstance(key, Block) for key in predictions
+        )
         # To a single output, an empty dict is its value: a clip is closed by it.
         is_value = predictions == {} and len(block_fn.outputs) == 1
-        if is_value or not _is_by_block(predictions):
+        if is_value or not is_by_block:
             return await postprocess(block_fn, predictions, state)
 
         sent = {}
-        rest = []
+        rest = {}
         for block in block_fn.outputs:
             value = predictions.get(block, gr.skip())
             if _is_content(block, value):
                 sent[block] = value
             elif value != gr.skip():
-                rest.append(block)
+                rest[block] = value
         if rest:
             event_of_rest = copy(block_fn)
-            event_of_rest.outputs = rest
-            values = [predictions[block] for block in rest]
-            # Gradio takes the value of a single output without a list.
-            processed = await postprocess(
-                event_of_rest, values[0] if len(values) == 1 else values, state
-            )
+            event_of_rest.outputs = list(rest)
+            processed = await postprocess(event_of_rest, rest, state)
             sent |= zip(rest, processed, strict=True)
         return [sent.get(block, gr.skip()) for block in block_fn.outputs]
 
@@ -307,8 +291,7 @@ def _complete_no_addresses(page: gr.Blocks) -> None:
     process = page.process_api
 
     async def process_without_addresses(block_fn: Any, *args: Any, **options: Any) -> Any:
-        event = page.fns[block_fn] if isinstance(block_fn, int) else block_fn
-        if all(isinstance(block, WITHOUT_FILES) for block in event.outputs):
+        if all(isinstance(block, WITHOUT_FILES) for block in block_fn.outputs):
             options["root_path"] = None
         return await process(block_fn, *args, **options)
 
@@ -320,10 +303,6 @@ def _is_content(block: Block, value: Any) -> bool:
     if not isinstance(block, gr.HTML):
         return False
     return isinstance(value, str) or (isinstance(value, dict) and "__type__" not in value)
-
-
-def _is_by_block(predictions: Any) -> bool:
-    return isinstance(predictions, dict) and all(isinstance(key, Block) for key in predictions)
 
 
 def wake_queue(page: gr.Blocks) -> None:
@@ -338,7 +317,7 @@ def wake_queue(page: gr.Blocks) -> None:
     queue.process_events = _waking(queue.process_events, pause)  # type: ignore[method-assign]
     queue.sleep_when_free = pause
     queue.progress_update_sleep_when_free = PROGRESS_PAUSE_S
-    queueing.asyncio = _Asyncio()  # type: ignore[assignment, attr-defined]
+    queueing.asyncio = _changed(asyncio, sleep=_sleep)  # type: ignore[assignment, attr-defined]
 
 
 class _Pause(float):
@@ -368,15 +347,9 @@ def _waking(function: Callable[..., Awaitable[Any]], pause: _Pause) -> Any:
     return do_and_wake
 
 
-class _Asyncio:
-    """Stands in for the module `asyncio` in Gradio's queue, whose pauses can be ended."""
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(asyncio, name)
-
-    @staticmethod
-    async def sleep(seconds: float) -> None:
-        await (seconds.wait() if isinstance(seconds, _Pause) else asyncio.sleep(seconds))
+async def _sleep(seconds: float) -> None:
+    """Do as `asyncio.sleep`, but let a pause be ended."""
+    await (seconds.wait() if isinstance(seconds, _Pause) else asyncio.sleep(seconds))
 
 
 def keep_signatures(page: gr.Blocks) -> None:
@@ -405,12 +378,10 @@ def show_progress_where_seen(page: gr.Blocks) -> None:
     for event in page.fns.values():
         if event.show_progress_on is not None:
             continue
-        if event.show_progress == "hidden":
-            event.show_progress_on = []
-        else:
-            event.show_progress_on = [
-                block for block in event.outputs if not isinstance(block, BlockContext)
-            ]
+        seen = []
+        if event.show_progress != "hidden":
+            seen = [block for block in event.outputs if not isinstance(block, BlockContext)]
+        event.show_progress_on = seen
 
 
 def send_parts_when_opened(page: gr.Blocks, later: LaterParts) -> None:
@@ -432,10 +403,9 @@ def send_parts_when_opened(page: gr.Blocks, later: LaterParts) -> None:
 
     async def process_with_part(block_fn: Any, *args: Any, **options: Any) -> Any:
         output = await process(block_fn, *args, **options)
-        number = block_fn if isinstance(block_fn, int) else block_fn._id
-        if number in later.by_event:
-            part = later.by_event[number]
-            content = FirstView(describe(), later.all).content_of(part, loaded_by=number)
+        part = later.by_event.get(block_fn._id)
+        if part is not None:
+            content = FirstView(describe(), later.all).content_of(part, loaded_by=block_fn._id)
             root = options.get("root_path")
             output["render_config"] = (
                 content if root is None else processing_utils.add_root_url(content, root, None)

@@ -88,7 +88,14 @@ def build_routes(requests: Requests) -> FastAPI:
         requests.galleries
     )
     api.get("/systems")(requests.systems)
-    _add_health(api, requests)
+
+    @api.get("/health", response_model=Health, responses={503: {"model": Health}})
+    def health(request: Request) -> Response:
+        """Return 200 once searches are answered immediately, and 503 while the first model is being loaded."""
+        is_ready, status = requests.health()
+        content = {"ready": is_ready, "status": as_visitor_may_read(status, request)}
+        return JSONResponse(content, 200 if is_ready else 503)
+
     return api
 
 
@@ -105,15 +112,6 @@ def _openapi(api: FastAPI) -> JsonObject:
         schemas.update(schema.pop("$defs", {}))
         schemas[kind.__name__] = schema
     return document
-
-
-def _add_health(api: FastAPI, requests: Requests) -> None:
-    @api.get("/health", response_model=Health, responses={503: {"model": Health}})
-    def health(request: Request) -> Response:
-        """Return 200 once searches are answered immediately, and 503 while the first model is being loaded."""
-        is_ready, status = requests.health()
-        content = {"ready": is_ready, "status": as_visitor_may_read(status, request)}
-        return JSONResponse(content, 200 if is_ready else 503)
 
 
 class _PostRoutes:
@@ -159,13 +157,10 @@ class _PostRoutes:
         )
 
     def _limiter(self, request: SystemsRequest) -> CapacityLimiter:
-        references = []
+        images = [request.image]
         if isinstance(request, SearchRequest):
-            references = request.references
-        has_picture = bool(request.image) or any(reference.image for reference in references)
-        if has_picture:
-            return self._of_pictures
-        return self._of_texts
+            images += [reference.image for reference in request.references]
+        return self._of_pictures if any(images) else self._of_texts
 
 
 def _status_of(error: Exception) -> int:
@@ -180,17 +175,13 @@ async def _read(request: Request, kind: type[AnyRequest]) -> AnyRequest:
     content_type = request.headers.get("content-type", "").partition(";")[0]
     if content_type.strip().lower() == FORM:
         return await _read_form(request, kind)
-    return checked_request(kind, await _read_object(request))
-
-
-async def _read_object(request: Request) -> JsonObject:
     try:
         values = json.loads(await request.body())
     except (ValueError, RecursionError):
         values = None
     if not isinstance(values, dict):
         raise ConfigError(f"Send a JSON object ({JSON}) or a form ({FORM}).")
-    return values
+    return checked_request(kind, values)
 
 
 async def _read_form(request: Request, kind: type[AnyRequest]) -> AnyRequest:

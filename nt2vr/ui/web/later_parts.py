@@ -69,23 +69,19 @@ class FirstView:
             for node in content:
                 self._part_of[node["id"]] = number
         self._events = {event["id"]: event for event in config["dependencies"]}
-        # Of the events that have one.
-        self._part_of_event: dict[int, int] = {}
+        self._part_of_event: dict[int, int | None] = {}
         for number, event in self._events.items():
-            part = self._part_touched_by(event)
-            if part is not None:
-                self._part_of_event[number] = part
+            self._part_of_event[number] = self._part_touched_by(event)
 
     @property
     def page(self) -> Description:
         """The first view, as Gradio describes a page."""
         components = [block["id"] for block in self.components]
+        parts = self._part_of_event.items()
         return {
             "layout": self._without_content(self._layout),
             "components": [number for number in components if number not in self._part_of],
-            "dependencies": [
-                number for number in self._events if number not in self._part_of_event
-            ],
+            "dependencies": [number for number, part in parts if part is None],
         }
 
     def content_of(self, part: BlockContext, loaded_by: int) -> Description:
@@ -100,8 +96,8 @@ class FirstView:
         for number in numbers:
             triggers |= _triggers(events[number])
         for number, event in events.items():
-            is_alike = bool(triggers & _triggers(event))
-            is_after = event.get("trigger_after") in numbers
+            is_alike = not triggers.isdisjoint(_triggers(event))
+            is_after = event["trigger_after"] in numbers
             if number != loaded_by and (is_alike or is_after):
                 numbers.add(number)
         return {
@@ -133,10 +129,9 @@ class FirstView:
         targets = event["targets"]
         touched = {number for number, _ in targets}
         touched.update(event["inputs"], event["outputs"], event["show_progress_on"] or ())
-        parts = {self._part_of[number] for number in touched if number in self._part_of}
-        before = event.get("trigger_after")
-        if before in self._part_of_event:
-            parts.add(self._part_of_event[before])
+        parts = {self._part_of.get(number) for number in touched}
+        parts.add(self._part_of_event.get(event["trigger_after"]))
+        parts.discard(None)
         if not parts:
             return None
         is_on_load = any(name == "load" for _, name in targets)
@@ -150,8 +145,8 @@ def _with_interactivity(config: Description) -> list[Description]:
 
     Where none says so, a browser decides by all events of the page, as is done here.
     """
-    inputs: set[int] = set()
-    outputs: set[int] = set()
+    inputs = set()
+    outputs = set()
     for event in config["dependencies"]:
         inputs.update(event["inputs"])
         outputs.update(event["outputs"])

@@ -102,12 +102,10 @@ class Permissions:
         sentences = []
         of_owner = []
         for action in actions:
-            if self.may(action, visitor):
-                continue
             if self.rules.get(action) == "nobody":
                 switch = f"NT2VR_ALLOW_{action.upper()}"
                 sentences.append(f"Nobody may {DOING[action]} here: it is switched off ({switch}).")
-            else:
+            elif not self.may(action, visitor):
                 of_owner.append(DOING[action])
         if of_owner:
             sentences.append(f"Only the owner may {' or '.join(of_owner)} here. {self._proof}")
@@ -130,7 +128,7 @@ class Permissions:
         connection = _connection(visitor)
         if connection is None:
             return False
-        return self._is_local(connection) or self._is_owner(connection)
+        return self._is_local(connection) or self._proves_it(connection)
 
     def may_cancel(self, session: str, visitor: Visitor) -> bool:
         """Return whether a visitor may cancel a job that a page of this session started.
@@ -170,10 +168,9 @@ class Permissions:
         """
         if not self.bound_to_loopback or _is_proxied(connection):
             return False
-        client = connection.client
-        return client is not None and is_loopback(client.host)
+        return connection.client is not None and is_loopback(connection.client.host)
 
-    def _is_owner(self, connection: HTTPConnection) -> bool:
+    def _proves_it(self, connection: HTTPConnection) -> bool:
         """Return whether a request has the owner's token, or is of the Space's owner."""
         scheme, _, bearer = connection.headers.get("authorization", "").partition(" ")
         token = connection.cookies.get(self.cookie, "")
@@ -210,12 +207,9 @@ def as_visitor_may_read(text: str, visitor: Visitor) -> str:
     Without a request, it is as a stranger may read it.
     """
     connection = _connection(visitor)
-    permissions = None
-    if connection is not None:
-        permissions = connection.scope.get(IN_SCOPE)
-    if not permissions:
+    if connection is None or IN_SCOPE not in connection.scope:
         return without_paths(text)
-    redact = permissions.redactor(visitor)
+    redact = connection.scope[IN_SCOPE].redactor(visitor)
     return str(redact(text))
 
 

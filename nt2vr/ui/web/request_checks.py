@@ -10,7 +10,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlsplit
 
 from gradio.utils import get_upload_folder
 from starlette.datastructures import URL, MutableHeaders
@@ -186,10 +186,8 @@ class RequestChecks:
             return PlainTextResponse(
                 "This token is not the app's. Open the link that it printed at its start.", 403
             )
-        parameters = request.query_params.multi_items()
-        rest = [(key, value) for key, value in parameters if key != "token"]
-        address = f"?{urlencode(rest)}" if rest else "."
-        answer = RedirectResponse(URL(address), 303)
+        rest = request.url.remove_query_params("token").query
+        answer = RedirectResponse(URL(f"?{rest}" if rest else "."), 303)
         answer.set_cookie(
             self.permissions.cookie,
             token,

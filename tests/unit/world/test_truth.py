@@ -16,7 +16,7 @@ from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scene_denials import SceneDenialKind
 from nt2vr.world.scenes import Action, Figure, Scene, is_valid
 from nt2vr.world.sentences import SceneDenials
-from nt2vr.world.wording import meanings
+from nt2vr.world.things import meanings
 from tests.support.scene_truth import fits
 
 KINDS: tuple[SceneDenialKind, ...] = ("composed", "without", "list", "not", "except", "place")
@@ -135,8 +135,7 @@ class SlowJudge:
             number_fits = len(chosen) == 1
         else:
             number_fits = subject.least <= total <= subject.most
-        figures = self._scene.figures
-        return number_fits and all(subject.fits(self._seen[row], figures) for row in chosen)
+        return number_fits and all(subject.fits(self._seen[row], self._scene) for row in chosen)
 
     def _casts(self, per_subject: list[list[set[int]]]) -> Iterator[tuple[set[int], ...]]:
         """Yield all ways to give each subject a set, so that no figure is in two."""
@@ -167,7 +166,7 @@ class SlowJudge:
         times = []
         for row in cast[subject]:
             for doing in self._seen[row].doings:
-                if act.fits(doing, self._scene.figures):
+                if act.fits(doing, self._scene):
                     times.append((doing.start, doing.end))
         return times
 

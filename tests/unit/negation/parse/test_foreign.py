@@ -53,7 +53,7 @@ def test_english_queries_names_and_loan_words_get_no_notice() -> None:
 def test_the_notice_reaches_the_page_and_the_api() -> None:
     answer = Answer(Query("ein Hund ohne Leine"), ())
     assert (
-        understood_view(answer, SearchState(), answer.query, "", [])["notice"],
+        understood_view(answer, SearchState(), answer.query, "")["notice"],
         answer.as_dict()["query"]["notice"],
     ) == (NOTICE, NOTICE)
     assert "notice" not in Answer(Query("a dog"), ()).as_dict()["query"]

@@ -18,7 +18,8 @@ from nt2vr.search.hits import Hit
 from nt2vr.search.judge import Verdict
 from nt2vr.search.strategies import System
 from nt2vr.ui.search.columns import columns_view
-from nt2vr.ui.search.run_columns import RunColumn, RunColumns, replayed, story, with_epoch
+from nt2vr.ui.search.learning_columns import LearningColumns
+from nt2vr.ui.search.run_columns import RunColumn, RunColumns, with_epoch
 
 NEGATED = Query("a dog, no cat", ("a dog",), ("cat",))
 
@@ -56,7 +57,7 @@ def set_unsearched(monkeypatch: pytest.MonkeyPatch, *epochs: int) -> None:
         return [epoch for epoch in epochs if epoch not in searched]
 
     def rank(
-        run: RunEpochs, searcher: Any, query: Query, plan: Any, epoch: int, *_: Any
+        run: RunEpochs, searcher: Any, query: Query, plan: Any, epoch: int, base: str, like: System
     ) -> Ranking:
         return ranking(System(f"run · epoch {epoch}"), 1)
 
@@ -168,11 +169,11 @@ def test_a_recorded_run_plays_as_the_query_is_read() -> None:
         "CLIP", "stage", "2026-11-25", [0, 300], [20.0, 85.0], {NEGATED.text: hits_by_epoch}
     )
     verdicts: dict[str, Verdict] = {"a": "violation", "b": "violation", "c": "right"}
-    rankings = recording.rankings(
-        NEGATED, lambda _, video: verdicts[video.video_id], lambda name: Video(name, Path(name))
+    searcher: Any = SimpleNamespace(
+        judge=lambda _, video: verdicts[video.video_id], video=lambda name: Video(name, Path(name))
     )
-    column = replayed(recording, rankings, Answer(NEGATED, (ranking(System("CLIP"), 2),)), view_of)
-    run = column["run"]
+    answer = Answer(NEGATED, (ranking(System("CLIP"), 2),))
+    run = LearningColumns(recording).recorded_column(answer, searcher, view_of)["run"]
     first, last = run["frames"]
     assert [hit["id"] for hit in first["hits"]] == ["a", "b"]
     assert [hit["id"] for hit in last["hits"]] == ["b", "c"]
@@ -192,17 +193,18 @@ def test_what_captions_alone_know_is_counted_and_said() -> None:
         1: judged(System("run"), ["violation", None, "right"]),
     }
     answer = Answer(NEGATED, (rankings[0],), judged_by="captions")
-    by_captions = story(rankings, 1, answer, 1)
+    run = RunColumn("run", "run", [0, 1], rankings, {})
+    by_captions = run.story(1, answer)
     assert by_captions["first"] == "2 of 3 show “cat” by captions"
     assert by_captions["later"] == [1]
     # Where the truth is known, all of it must be.
-    assert story(rankings, 1, replace(answer, judged_by=""), 1) == {}
+    assert run.story(1, replace(answer, judged_by="")) == {}
 
 
 def test_the_parts_judge_a_clip_that_no_caption_describes() -> None:
     silent = {0: judged(System("run"), [None])}
     by_captions = Answer(NEGATED, (silent[0],), judged_by="captions")
-    assert story(silent, 0, by_captions, 0) == {}
+    assert RunColumn("run", "run", [0], silent, {}).story(0, by_captions) == {}
     learner = RunColumn("run", "CLIP, learning", [0], silent, {}, {0: ranking(System("run"), 1)})
     by_parts = learner.view({}, 0, Answer(NEGATED, (silent[0],)), view_of)["story"]
     assert by_parts["first"] == "1 of 1 show “cat” by the parts"

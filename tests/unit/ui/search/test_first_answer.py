@@ -10,7 +10,7 @@ from benchmarks.first_answer import made
 from nt2vr.models.catalog import Catalog
 from nt2vr.services import Services
 from nt2vr.settings import Settings
-from nt2vr.ui.search.first_answer import FirstAnswer, fingerprint
+from nt2vr.ui.search.first_answer import fingerprint, shipped_views
 from tests.support.tiny_models import write_tiny
 
 AGAIN = "Make the answer again: python -m benchmarks.first_answer"
@@ -37,17 +37,17 @@ def without_scores(views: Any) -> tuple[Any, list[float]]:
 
 
 def test_the_shipped_answer_is_what_the_page_s_search_finds(services: Services) -> None:
-    shipped = FirstAnswer.shipped(services.models)
+    shipped = shipped_views(services.models)
     assert shipped is not None, AGAIN
-    views, scores = without_scores(shipped.views)
-    expected, expected_scores = without_scores(made(services).views)
+    views, scores = without_scores(shipped)
+    expected, expected_scores = without_scores(made(services))
     assert views == expected, AGAIN
     assert scores == pytest.approx(expected_scores, abs=0.0015), AGAIN
 
 
 def test_an_answer_of_other_models_is_not_shown(services: Services, tmp_path: Path) -> None:
     write_tiny(tmp_path / "models" / "tiny", "CLIP")
-    assert FirstAnswer.shipped(Catalog([tmp_path / "models"], "cpu")) is None
-    assert FirstAnswer.shipped(services.models, tmp_path / "none.json") is None
+    assert shipped_views(Catalog([tmp_path / "models"], "cpu")) is None
+    assert shipped_views(services.models, tmp_path / "none.json") is None
     (tmp_path / "gallery.jsonl").write_text("{}")
     assert fingerprint(services.models, tmp_path / "gallery.jsonl") != fingerprint(services.models)

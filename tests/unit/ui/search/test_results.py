@@ -66,7 +66,7 @@ def twins(*rankings: Ranking, query: Query = NEGATED) -> list[str]:
 
 
 def understood(answer: Answer, parsed: Query | None = None, **state: Any) -> dict[str, Any]:
-    return understood_view(answer, SearchState(**state), parsed or answer.query, "", [])
+    return understood_view(answer, SearchState(**state), parsed or answer.query, "")
 
 
 def headlines(answer: Answer, flipped: Answer | None = None) -> list[dict[str, str]]:
@@ -100,6 +100,17 @@ def test_near_duplicates_share_a_tile_unless_verdicts_differ() -> None:
         ("c", "", None),
         ("d", "", None),
     ]
+
+
+def test_files_that_share_a_rank_come_best_first() -> None:
+    files = {"b1": "b", "b9": "b"}
+    videos = {
+        name: Video(name, Path(name), long_video=files.get(name, ""))
+        for name in ("a", "b1", "c", "b9")
+    }
+    column = ranking("CLIP", "a", ranks={"a": 1, "b1": 1, "c": 1, "b9": 1})
+    view = columns_view(Answer(NEGATED, (column,)), videos.__getitem__, lambda _: {})
+    assert [tile["id"] for tile in view["columns"][0]["hits"]] == ["a", "b1", "c"]
 
 
 def test_with_the_negation_taken_away_it_is_told_who_noticed() -> None:

@@ -66,7 +66,7 @@ def test_an_empty_link_gives_the_defaults() -> None:
 
 
 def test_a_link_without_systems_gives_the_defaults_that_exist() -> None:
-    linked = SearchState.of_link({"gallery": "1"}, "beach sunset")
+    linked = read(gallery="1", q="beach sunset")
     state, _ = linked.with_existing(NAMES, ("CLIP drop", "gone"))
     assert (state.q, state.gallery) == ("beach sunset", "1")
     assert state.systems == ["CLIP drop"]
