@@ -21,7 +21,7 @@ from nt2vr.ui.evaluate.report_view import RUNNING_TEXT, LastJob
 from nt2vr.ui.job_view import is_under_way, job_view
 from nt2vr.ui.search.formats import system_choices
 from nt2vr.ui.theme import lead, menu, script, template
-from nt2vr.ui.view import Choices, Options
+from nt2vr.ui.view import Choices
 from nt2vr.ui.web.errors import problem_place
 from nt2vr.ui.web.inputs import Components, Updates
 from nt2vr.ui.web.permissions import Permissions, Visitor
@@ -78,7 +78,7 @@ class EvaluationForm:
             scale=4,
             min_width=280,
         )
-        narrow: Options = {"visible": False, "scale": 1, "min_width": 120}
+        narrow = {"visible": False, "scale": 1, "min_width": 120}
         self.split = menu(
             "evaluate-split",
             label="Split",

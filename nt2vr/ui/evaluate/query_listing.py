@@ -8,7 +8,14 @@ from nt2vr.evaluation.archive import Remark, Remarks
 from nt2vr.evaluation.comparison import WORSENED, positions_by_difference
 from nt2vr.evaluation.report import Report
 from nt2vr.search.judge import Verdict
-from nt2vr.ui.evaluate.report_link import ANY, NOTED, ONLY, ONLY_WORSENED, ReportLink, kinds_of
+from nt2vr.ui.evaluate.report_link import (
+    ANY,
+    CHANGES,
+    NOTED,
+    ONLY_WORSENED,
+    ReportLink,
+    kinds_of,
+)
 from nt2vr.ui.search.formats import system_choices
 from nt2vr.ui.search.verdict_texts import MARKS
 from nt2vr.ui.view import Choices, View
@@ -61,7 +68,6 @@ class QueryListing:
             tagged = [
                 position for position, remark in remarks.items() if link.tag in (NOTED, remark.tag)
             ]
-        is_only = link.order.startswith(ONLY)
         positions = positions_by_difference(
             report,
             link.first,
@@ -69,7 +75,7 @@ class QueryListing:
             kind=link.kind or ANY,
             cue=link.cue,
             text=link.find,
-            change=link.order.removeprefix(ONLY) if is_only else "",
+            change=CHANGES.get(link.order, ""),
             fails_everywhere=bool(link.fails),
             positions=tagged,
         )
@@ -107,9 +113,10 @@ class QueryListing:
             "rank": rank,
         }
 
-    def at(self, position: int) -> ReportLink:
+    def review_address(self, position: int) -> str:
         """Return the link to the review of a listed query."""
-        return replace(self.link, query=position, page=self.positions.index(position) // PER_PAGE)
+        page = self.positions.index(position) // PER_PAGE
+        return replace(self.link, query=position, page=page).address
 
     def neighbours(self, position: int) -> View:
         """Say where a query is in the list, with the links to those before and after it."""
@@ -121,8 +128,8 @@ class QueryListing:
         following = self.positions[number + 1 :][:1]
         return {
             "position_text": f"query {number + 1:,} of {count}",
-            "previous": self.at(previous[0]).address if previous else "",
-            "next": self.at(following[0]).address if following else "",
+            "previous": self.review_address(previous[0]) if previous else "",
+            "next": self.review_address(following[0]) if following else "",
         }
 
 

@@ -71,7 +71,7 @@ def _row_view(listing: QueryListing, position: int) -> View:
     num_more = len(row.relevant) - MAX_IDS
     return {
         **query_view(listing, position, row, num_clips=1),
-        "link": listing.at(position).address,
+        "link": listing.review_address(position),
         "search": search_link(row.query.text, row.search_systems) if row.search_systems else "",
         "relevant": row.heading,
         "ids": list(row.relevant[:MAX_IDS]),

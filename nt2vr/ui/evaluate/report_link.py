@@ -15,10 +15,10 @@ MAX_CHARS = 200
 PAGE = "p"
 # The filters, in their order on the page.
 FILTERS = ("first", "second", "order", "kind", "cue", "tag", "find", "fails")
-ONLY = "only "
-ONLY_IMPROVED = f"{ONLY}{IMPROVED}"
-ONLY_WORSENED = f"{ONLY}{WORSENED}"
-ORDERS = (IMPROVED, WORSENED, ONLY_IMPROVED, ONLY_WORSENED)
+ONLY_WORSENED = f"only {WORSENED}"
+# Orders of the queries that have changed so, and of no others.
+CHANGES = {f"only {IMPROVED}": IMPROVED, ONLY_WORSENED: WORSENED}
+ORDERS = (IMPROVED, WORSENED, *CHANGES)
 # Any tag or note.
 NOTED = "*"
 # A filter that lets all queries through.

@@ -219,8 +219,11 @@ class EvaluateTab:
 
     def on_visit(self, request: gr.Request) -> Updates:
         """List the systems, disable what this visitor may not do, and say why."""
-        delete = gr.Button(interactive=self._permissions.may("delete", request))
-        return {**self._form.visit(request), self._report.delete: delete}
+        may_delete = self._permissions.may("delete", request)
+        return {
+            **self._form.visit(request),
+            self._report.delete: gr.Button(interactive=may_delete),
+        }
 
     def on_select(
         self, address: str, chosen: str | None, requested: str, request: gr.Request

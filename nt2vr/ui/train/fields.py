@@ -24,7 +24,7 @@ class Field:
 
     key: str
     default: Any
-    help: str = ""
+    help: str
     choices: tuple[str, ...] = ()
 
     @property
