@@ -7,7 +7,7 @@ from itertools import chain
 
 from nt2vr.ui.search.formats import MINUS
 from nt2vr.ui.train.plot_grid import Scale, epoch_labels, grid_levels, level_labels
-from nt2vr.ui.train.view import CONTROLS, VALIDATION, Points, Rows, run_names, series
+from nt2vr.ui.train.view import BASE_PREFIX, VALIDATION, Points, Rows, run_names, series
 from nt2vr.ui.view import View, Views
 from trainer.runs.manager import Run
 from trainer.trainings import loss_names
@@ -17,8 +17,9 @@ MAX_PLOTS = 12
 CONTROL_COLOUR = 5
 # Of a line; more would hide it.
 MAX_DOTS = 60
-MEANINGS = {
-    "base": "the model before this training",
+# What a model is compared with, by the prefix of its metrics.
+CONTROLS = {
+    BASE_PREFIX: "the model before this training",
     "drop": "the base, with the unwanted part left out of queries",
     "parts": "the base, with the embeddings of the parts combined",
 }
@@ -91,7 +92,7 @@ def _legend(plots: Sequence[Plot]) -> Views:
             line_of_colour[drawn.colour] = drawn
     legend = []
     for _, line in sorted(line_of_colour.items()):
-        about = MEANINGS.get(line.name, "") if line.is_control else ""
+        about = CONTROLS[line.name] if line.is_control else ""
         legend.append(
             {
                 "name": line.name,

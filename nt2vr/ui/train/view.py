@@ -54,9 +54,8 @@ VALIDATION = (
     (TEXT_KEPT, "Text kept", "cosine between captions embedded by the model and by the base"),
     *_plots_of_extensions(),
 )
+# Of the metrics of the model that a run started from.
 BASE_PREFIX = "base"
-# Prefixes of the metrics of what a model is compared with.
-CONTROLS = (BASE_PREFIX, "drop", "parts")
 # What the page calls some of the states.
 STATE_TEXTS = {"running": "training", "stopping": "stopping after the current step"}
 
