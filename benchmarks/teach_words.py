@@ -410,7 +410,7 @@ def take_epoch(
 def _noted(batches: Iterable[Batch], denied: set[str]) -> Iterator[Batch]:
     """Yield the batches, and add the phrases that their sentences deny."""
     for batch in batches:
-        denied.update(sentence.unwanted for sentence in batch.of(Denied) if sentence.unwanted)
+        denied.update(sentence.unwanted for sentence in batch.drawn[Denied] if sentence.unwanted)
         yield batch
 
 

@@ -13,8 +13,9 @@ from nt2vr.settings import Settings, prepare_environment
 from trainer.config import ConfigChanges, TrainConfig, changed, load_config, preset_or_file
 from trainer.runs.manager import folders_for
 from trainer.runs.run_folder import FRAMES, RUNS, RunFolder, read_metrics
-from trainer.session import Plan, plan_new, plan_rest, train_here, use_only
+from trainer.session import Plan, lower_rate_of, plan_new, plan_rest, train_here, use_only
 from trainer.teaching import new_teaching
+from trainer.trainings import loss_names
 
 # Columns of metrics.jsonl that say when a measurement was taken.
 WHEN = ("epoch", "step")
@@ -68,11 +69,11 @@ class Training:
     def _repr_html_(self) -> str:
         rows = self.metrics
         config = self.config
-        loss_names = list(config.objective.losses)
+        losses = loss_names(config)
         caption = f"{config.encoder.name}: {self.state} ({self.folder})"
         parts = [table((), (), caption)]
-        for name in [config.validation.monitor, *loss_names]:
-            along = "step" if name in loss_names else "epoch"
+        for name in [config.validation.monitor, *losses]:
+            along = "step" if name in losses else "epoch"
             measured = [row for row in rows if name in row and along in row]
             points = [(row[along], row[name]) for row in measured]
             if points:
@@ -110,8 +111,7 @@ def train(
     if config is None:
         if not str(run):
             raise ConfigError("Name a config to train, or the run to resume.")
-        folder = _folder(run, runs)
-        return _train(_plan_rest_of(folder, changes), folder)
+        return _go_on(RunFolder(_folder(run, runs)), changes)
 
     train_config = _config_of(config, changes)
     if str(run):
@@ -119,7 +119,8 @@ def train(
     else:
         folders = folders_for(runs, train_config.encoder.name)
         folder = next(path for path in folders if not path.exists())
-    return _train(plan_new(RunFolder(folder), train_config), folder)
+    new_run = RunFolder(folder)
+    return _train(new_run, plan_new(new_run, train_config))
 
 
 def teach(
@@ -141,9 +142,10 @@ def teach(
     prepare_environment()
     use_only(device)
     config, folder, is_new = new_teaching(Settings.read(data_dir), model, captions)
+    run = RunFolder(folder)
     if not is_new:
-        return _train(_plan_rest_of(folder, NO_CHANGES), folder)
-    return _train(plan_new(RunFolder(folder), _config_of(config, changes)), folder)
+        return _go_on(run, NO_CHANGES)
+    return _train(run, plan_new(run, config.with_changes(changes)))
 
 
 def _config_of(
@@ -163,24 +165,16 @@ def _folder(run: AnyPath, runs: Path) -> Path:
     return runs / path if is_name else path
 
 
-def _plan_rest_of(folder: Path, changes: ConfigChanges) -> Plan:
-    """Plan the rest of a run.
-
-    If its loss became non-finite, a lower learning rate is proposed, which is used.
-    """
-    run = RunFolder(folder)
-    status = run.status()
-    if not changes and status is not None and status.lower_rate is not None:
-        changes = {"learning_rate": status.lower_rate}
-    return plan_rest(run, changes)
+def _go_on(run: RunFolder, changes: ConfigChanges) -> Training:
+    """Train the rest of a run; at a lower learning rate if its loss became non-finite."""
+    return _train(run, plan_rest(run, changes or lower_rate_of(run)))
 
 
-def _train(plan: Plan, folder: Path) -> Training:
+def _train(run: RunFolder, plan: Plan) -> Training:
     """Train in this process, and return the run; a RunError if it failed."""
-    run = RunFolder(folder)
-    state = train_here(run, plan, folder.parent / FRAMES)
+    state = train_here(run, plan, run.path.parent / FRAMES)
     if state == "failed":
         status = run.status()
         reason = status.error if status else None
-        raise RunError(reason or f"The training in {folder} failed.")
-    return Training(folder, state)
+        raise RunError(reason or f"The training in {run.path} failed.")
+    return Training(run.path, state)

@@ -200,7 +200,8 @@ def run_app(
         program: what Python runs instead of app.py, and its first arguments.
         environment: variables to set.
     """
-    port = port or free_port()
+    if port == 0:
+        port = free_port()
     data = folder / "data"
     path = folder / "app.log"
     (data / "evaluation").mkdir(parents=True, exist_ok=True)

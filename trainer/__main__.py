@@ -6,8 +6,9 @@ command.
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -21,15 +22,17 @@ from trainer.config import load_config, parse_change, preset_or_file
 from trainer.runs.run_folder import FRAMES, RunFolder, refuse_second_training
 from trainer.session import (
     FULL_DISK,
+    Plan,
     check_new,
     follow,
+    lower_rate_of,
     outcome_of,
     plan_new,
     plan_rest,
     train_here,
     use_only,
 )
-from trainer.teaching import CHANGED, PRESET, announcement, estimate, new_teaching
+from trainer.teaching import announcement, estimate, new_teaching
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -63,21 +66,34 @@ def train(
         device: auto, cpu, cuda or cuda:1; auto is the first GPU
         as_json: print the outcome as JSON: state, last epoch, its checkpoint and measures
     """
+    run = RunFolder(run_folder)
+
+    def plan() -> Plan:
+        settings = dict(map(parse_change, changes or ()))
+        if config is None:
+            return plan_rest(run, settings)
+        return plan_new(run, load_config(preset_or_file(config), settings))
+
+    return _train(run, plan, device=device, cache=cache, as_json=as_json)
+
+
+def _train(
+    run: RunFolder,
+    plan: Callable[[], Plan],
+    device: str,
+    cache: Path | None = None,
+    as_json: bool = False,
+) -> int:
+    """Train what is planned, and report failures as one sentence; return the exit status."""
     # Before torch is imported.
     prepare_environment()
-    run = RunFolder(run_folder)
     cache = cache or run.path.resolve().parent / FRAMES
     try:
         use_only(device)
         # Only the leading process prepares the run, writes files and reports the outcome.
         if process_rank() > 0:
             return follow(run, cache)
-        settings = dict(map(parse_change, changes or ()))
-        if config is None:
-            plan = plan_rest(run, settings)
-        else:
-            plan = plan_new(run, load_config(preset_or_file(config), settings))
-        state = train_here(run, plan, cache)
+        state = train_here(run, plan(), cache)
         if as_json:
             sys.stdout.write(f"{json.dumps(outcome_of(run), ensure_ascii=False)}\n")
         return int(state == "failed")
@@ -114,16 +130,15 @@ def teach(
         device: auto, cpu, cuda or cuda:1; auto is the first GPU
     """
     prepare_environment()
-    config, run, is_new = new_teaching(Settings.read(data_dir), model, captions)
+    config, folder, is_new = new_teaching(Settings.read(data_dir), model, captions)
     use_only(device)
+    run = RunFolder(folder)
     if not is_new:
-        return _go_on_teaching(RunFolder(run), epochs, device)
+        return _go_on_teaching(run, epochs, device)
     config = config.replace(epochs=epochs or config.batches.epochs)
-    check_new(config, run.parent)
+    check_new(config, folder.parent)
     _announce(f"{announcement(config, estimate(config))} Ctrl+C stops; the same command goes on.")
-    values = config.flat()
-    changes = [f"{key}={values[key]}" for key in CHANGED]
-    return train(run, config=PRESET, changes=changes, device=device)
+    return _train(run, partial(plan_new, run, config), device)
 
 
 def _go_on_teaching(run: RunFolder, epochs: int | None, device: str) -> int:
@@ -142,10 +157,11 @@ def _go_on_teaching(run: RunFolder, epochs: int | None, device: str) -> int:
     steps_done = status.step if status else 0
     rest = estimate(config, steps_done=steps_done)
     _announce(f"{announcement(config, rest, steps_done)} Ctrl+C stops; the same command goes on.")
-    if status is None or status.lower_rate is None:
-        return train(run.path, device=device)
-    _announce(f"The loss became non-finite, so it goes on at learning_rate {status.lower_rate:g}.")
-    return train(run.path, changes=[f"learning_rate={status.lower_rate!r}"], device=device)
+    changes = lower_rate_of(run)
+    if changes:
+        rate = changes["learning_rate"]
+        _announce(f"The loss became non-finite, so it goes on at learning_rate {rate:g}.")
+    return _train(run, partial(plan_rest, run, changes), device)
 
 
 def _announce(text: str) -> None:

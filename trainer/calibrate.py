@@ -11,7 +11,7 @@ import logging
 from argparse import ArgumentParser
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from random import Random
 from statistics import harmonic_mean
@@ -44,7 +44,7 @@ SEED = 0
 # Nothing fits well below this quantile of captions' best scores.
 LOW_QUANTILE = 0.01
 # Strengths that are tried: λ from 0 to 6, and t from .8 to 1.
-GRIDS: dict[str, Sequence[float]] = {
+GRIDS = {
     "anchored": [step / 10 for step in range(61)],
     "spherical": [step / 200 for step in range(160, 201)],
 }
@@ -67,7 +67,7 @@ def strengths(encoder: Encoder, videos: Vectors, benchmark: TextBenchmark) -> di
     """Return the best λ, t and τ by their keys in a card."""
     composed = _queries_of(benchmark, "composed")
     benchmark = replace(benchmark, queries=composed)
-    best: dict[str, float] = {}
+    best = {}
     for strategy, grid in GRIDS.items():
         _, strength = _best(encoder, strategy, grid, videos, benchmark)
         best[STRENGTHS[strategy].word] = strength
@@ -94,9 +94,7 @@ def _best_tau(encoder: Encoder, videos: Vectors, benchmark: TextBenchmark) -> fl
 
 def _taus(encoder: Encoder, videos: Vectors, queries: Iterable[JudgedQuery]) -> list[float]:
     """Return the τ to try: so many deviations above the mean of all clips and unwanted parts."""
-    unwanted: set[str] = set()
-    for query in queries:
-        unwanted.update(query.unwanted)
+    unwanted = set(chain.from_iterable(query.unwanted for query in queries))
     embeddings = encoder.encode_text(sorted(unwanted))
     similarities = embeddings @ averaged(videos).T
     mean = float(similarities.mean())

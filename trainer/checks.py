@@ -35,13 +35,14 @@ def check_start(config: TrainConfig) -> None:
     losses = check_model(config)
     for section in config.extensions.values():
         section.check_files()
+    measured = measured_metrics(config, losses)
     if not losses.reading.videos:
         _check_captions(config)
-        _check_monitor(config, losses, "captions without videos")
+        _check_monitor(config, "captions without videos", measured)
     elif config.dataset.is_world:
-        _check_monitor(config, losses, NAME)
+        _check_monitor(config, NAME, measured)
     else:
-        _check_dataset(config, losses)
+        _check_dataset(config, measured)
 
 
 def _check_captions(config: TrainConfig) -> None:
@@ -53,14 +54,14 @@ def _check_captions(config: TrainConfig) -> None:
         _check_counts(config, num_clips=len(captions))
 
 
-def _check_dataset(config: TrainConfig, losses: WeightedLosses) -> None:
+def _check_dataset(config: TrainConfig, measured: Sequence[str]) -> None:
     has_files = config.video_input is None
     training = load_dataset(config.dataset.data, "train", with_files=has_files)
     validation = load_dataset(config.dataset.data, "validation", with_files=has_files)
     clips = sample(training.videos, config.dataset.num_clips)
     num_captions = sum(len(video.captions) for video in clips)
     _check_counts(config, len(clips), num_captions)
-    _check_monitor(config, losses, f"the held-out clips of {validation.name}")
+    _check_monitor(config, f"the held-out clips of {validation.name}", measured)
     if config.validation.monitor in OF_DATASETS:
         _check_queries(config, validation)
 
@@ -70,10 +71,14 @@ def _check_counts(config: TrainConfig, num_clips: int, num_captions: int = 0) ->
     config.replace(num_clips=num_clips, num_captions=min(config.dataset.num_captions, num_captions))
 
 
-def _check_monitor(config: TrainConfig, losses: WeightedLosses, where: str) -> None:
-    measured = measured_metrics(config, losses)
-    if config.validation.monitor not in measured:
-        raise _unmeasured(config, where, measured)
+def _check_monitor(config: TrainConfig, where: str, measured: Sequence[str]) -> None:
+    """Refuse a monitor that is not among the metrics that are measured there."""
+    monitor = config.validation.monitor
+    if monitor not in measured:
+        monitors = ", ".join(measured)
+        raise ConfigError(
+            f"{monitor} cannot be measured on {where}. Set monitor to one of: {monitors}."
+        )
 
 
 def measured_metrics(config: TrainConfig, losses: WeightedLosses) -> list[str]:
@@ -99,10 +104,9 @@ def _check_queries(config: TrainConfig, validation: Dataset) -> None:
     # Wordings depend on the order of the dataset.
     clips = [video for video in validation.videos if video.video_id in held_out_ids]
     measured = _metrics_of(evaluation_queries(clips, clips))
-    if config.validation.monitor not in measured:
-        clip_count = counted(len(clips), "held-out clip")
-        where = f"the {clip_count} of {validation.name}, whose captions give no such queries"
-        raise _unmeasured(config, where, [*OF_VIDEOS, *measured])
+    clip_count = counted(len(clips), "held-out clip")
+    where = f"the {clip_count} of {validation.name}, whose captions give no such queries"
+    _check_monitor(config, where, [*OF_VIDEOS, *measured])
 
 
 def _metrics_of(queries: JudgedQueries) -> list[str]:
@@ -115,11 +119,3 @@ def _metrics_of(queries: JudgedQueries) -> list[str]:
     if any(query.kind == "negated" for query in queries):
         metrics.append(NEGATED_DELTA_MIR)
     return metrics
-
-
-def _unmeasured(config: TrainConfig, where: str, measured: Sequence[str]) -> ConfigError:
-    monitors = ", ".join(measured)
-    return ConfigError(
-        f"{config.validation.monitor} cannot be measured on {where}. "
-        f"Set monitor to one of: {monitors}."
-    )

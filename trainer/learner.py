@@ -26,7 +26,7 @@ from nt2vr.models.tokenizer import special_ids
 from trainer import distributed
 from trainer.config import TrainConfig
 from trainer.data.batches import Batch
-from trainer.inputs.base import AnyInput, EmbeddedBatch, Numbers
+from trainer.inputs.base import ByInput, EmbeddedBatch, Numbers
 from trainer.optimizer import Trainable, build_optimizer
 from trainer.start import Start, pooling_card
 
@@ -133,7 +133,7 @@ class Learner(Trainable):
         num_spaces = 1
         if self.text_side is not None:
             num_spaces = self.text_side.num_spaces
-        embedded_inputs: dict[type[AnyInput], Any] = {}
+        embedded_inputs: ByInput = {}
         embedded = EmbeddedBatch(
             video=video,
             caption=distributed.gather(caption),
@@ -156,8 +156,7 @@ class Learner(Trainable):
             tokens = self.tokenizer(all_texts).to(self.device)
             embeddings = encode_short(self.model, tokens).float()
         counts = [len(texts_of_input) for texts_of_input in texts]
-        split: Sequence[Tensor] = embeddings.split(counts)  # type: ignore[no-untyped-call]
-        return split
+        return embeddings.split(counts)  # type: ignore[no-any-return,no-untyped-call]
 
     def _embed_videos(self, batch: Batch) -> Tensor | None:
         """Look up the videos' embeddings, or encode and pool their frames; None without videos."""
@@ -179,11 +178,6 @@ class Learner(Trainable):
         embeddings = self.model.encode_image(pixels, normalize=normalises).float()
         embeddings = embeddings.unflatten(0, frames.shape[:2])  # (b, F, D)
         return distributed.gather(self.pooling(embeddings).float())  # (B, D)
-
-    @property
-    def stores_videos(self) -> bool:
-        """True if all clips are embedded beforehand, by a frozen visual tower."""
-        return self.videos is not None
 
     def stored_videos(self, rows: Numbers | Tensor) -> Tensor:
         """Look up videos' embeddings under a frozen visual tower: (n, D)."""
@@ -316,8 +310,7 @@ def joined_norms(tower: nn.Module) -> nn.Module:
     if distributed.world_size() == 1 or not has_batch_norm:
         return tower
     if torch.cuda.is_available():
-        synchronised: nn.Module = nn.SyncBatchNorm.convert_sync_batchnorm(tower)  # type: ignore[no-untyped-call]
-        return synchronised
+        return nn.SyncBatchNorm.convert_sync_batchnorm(tower)  # type: ignore[no-any-return,no-untyped-call]
     logger.warning(
         "BatchNorm sees one process's share of a batch: this is not what one process would learn."
     )

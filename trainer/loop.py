@@ -59,15 +59,11 @@ def train(
     if not saved.asks_as_evaluation:
         validation = replace(validation, queries=with_former_queries(validation))
     prepare(learner, clips, should_stop=should_stop, progress=progress, cache=cache)
-    card_fields: dict[str, Any] = {}
-    for loss_input in inputs:
-        card_fields |= loss_input.card_fields()
     validator = partial(
         Validator,
         learner=learner,
         clips=validation,
         progress=progress,
-        card_fields=card_fields,
         changes=saved.changes,
     )
     return go_on(
@@ -123,13 +119,22 @@ def go_on(
         # The logger has built the base, to measure it, which draws random numbers.
         if saved.learner:
             learner.load_random_state(saved.learner)
-        return take_steps(
-            learner,
-            draw_batches,
-            first_epoch=saved.position.epoch,
-            run_logger=run_logger,
-            should_stop=should_stop,
-        )
+        for epoch in range(saved.position.epoch, learner.config.batches.epochs + 1):
+            learner.start_epoch()
+            state = _take_epoch(
+                learner,
+                draw_batches=draw_batches,
+                epoch=epoch,
+                run_logger=run_logger,
+                should_stop=should_stop,
+            )
+            if state == "stopped":
+                return state
+            has_ended = run_logger is not None and run_logger.finish_epoch(epoch)
+            # Only the leading process knows whether the run ends early.
+            if agree(has_ended):
+                break
+    return "finished"
 
 
 def _load_state(learner: Trainable, state: Mapping[str, Any], run: RunFolder) -> None:
@@ -147,33 +152,6 @@ def _load_state(learner: Trainable, state: Mapping[str, Any], run: RunFolder) ->
             "them. The run's curves and checkpoints stay; start a new run with a lower "
             "learning_rate."
         )
-
-
-def take_steps(
-    learner: Trainable,
-    draw_batches: DrawBatches,
-    first_epoch: int,
-    run_logger: "RunLogger | None",
-    should_stop: ShouldStop,
-) -> State:
-    """Take all steps from `first_epoch` on, except those that the learner has already taken."""
-    config = learner.config
-    for epoch in range(first_epoch, config.batches.epochs + 1):
-        learner.start_epoch()
-        state = _take_epoch(
-            learner,
-            draw_batches=draw_batches,
-            epoch=epoch,
-            run_logger=run_logger,
-            should_stop=should_stop,
-        )
-        if state == "stopped":
-            return state
-        has_ended = run_logger is not None and run_logger.finish_epoch(epoch)
-        # Only the leading process knows whether the run ends early.
-        if agree(has_ended):
-            break
-    return "finished"
 
 
 def _take_epoch(
@@ -325,9 +303,8 @@ class RunLogger:
         # A checkpoint exists if the run was killed before saving; a new one would be equal.
         checkpoint = self._run.checkpoint(epoch)
         if not checkpoint.exists():
-            on_card = {}
-            for name, value in {**metrics, **self._validator.controls}.items():
-                on_card[f"validation/{name}"] = value
+            measured = {**metrics, **self._validator.controls}
+            on_card = {f"validation/{name}": value for name, value in measured.items()}
             self._validator.write(epoch, checkpoint, on_card)
 
         monitored = metrics.get(config.validation.monitor, math.nan)

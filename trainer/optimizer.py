@@ -63,7 +63,7 @@ class Trainable:
                 weight changes then.
         """
         self.optimizer.zero_grad()
-        reports: list[Metrics] = []
+        reports = []
         has_finite_losses = True
         for batch in batches:
             loss, values = self.loss(batch)
@@ -132,11 +132,7 @@ class Trainable:
     @property
     def is_finite(self) -> bool:
         """True if the weights that learn, the optimizer's averages and running statistics are."""
-        changing: list[Tensor] = []
-        for parameter in self.parameters:
-            if parameter.requires_grad:
-                changing.append(parameter)
-
+        changing: list[Tensor] = [weight for weight in self.parameters if weight.requires_grad]
         for averages in self.optimizer.state.values():
             for average in averages.values():
                 if isinstance(average, Tensor):
@@ -251,8 +247,8 @@ def _parameter_groups(
     module: nn.Module, weight_decay: float, tokens: Tensor | None = None, **options: float
 ) -> list[dict[str, Any]]:
     """Group what learns: first matrices but the token rows, which decay, then all else."""
-    decayed: list[nn.Parameter] = []
-    undecayed: list[nn.Parameter] = []
+    decayed = []
+    undecayed = []
     for parameter in module.parameters():
         if not parameter.requires_grad:
             continue

@@ -44,7 +44,7 @@ def texts_of_process(learner: Learner, preparation: Preparation) -> list[str]:
     """Draw this process's stripe of the captions, with texts like those the inputs will draw."""
     clips = preparation.clips
     rows = range(rank(), len(clips), world_size())
-    texts: list[str] = []
+    texts = []
     for row in tracked(
         rows, total=len(rows), doing="drawing captions", progress=preparation.progress
     ):
@@ -65,13 +65,13 @@ def store_embeddings(learner: Learner, clips: Clips, progress: Progress) -> Vect
     """
     encoder = learner.frozen_encoder()
     reads_frames = any(loss_input.reads_frames for loss_input in learner.losses.inputs)
+    frames = None
     if reads_frames and not learner.learns_pooling:
         frames = clips.embedded_once(encoder.unpooled(), progress)
         videos = encoder.pool(frames)
-        learner.use_videos(videos, frames)
     else:
         videos = clips.embedded_once(encoder, progress)
-        learner.use_videos(videos)
+    learner.use_videos(videos, frames)
     if videos.ndim == 2:
         return videos
     means: Vectors = Mean()(torch.from_numpy(videos)).numpy()

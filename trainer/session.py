@@ -76,9 +76,16 @@ def plan_rest(run: RunFolder, changes: ConfigChanges) -> Plan:
             f"{run.path} has no run. Name the --config of a new one: {', '.join(preset_files())}."
         )
     config = load_config(run.config)
-    if not changes:
-        return Plan(config, is_new=False)
-    return Plan(config, is_new=False, lower_rate=_lower_rate(run, config, changes))
+    lower_rate = _lower_rate(run, config, changes) if changes else None
+    return Plan(config, is_new=False, lower_rate=lower_rate)
+
+
+def lower_rate_of(run: RunFolder) -> dict[str, float]:
+    """Return the change that a run whose loss became non-finite should go on with; none for other runs."""
+    status = run.status()
+    if status is None or status.lower_rate is None:
+        return {}
+    return {"learning_rate": status.lower_rate}
 
 
 def _write_new(run: RunFolder, config: TrainConfig) -> None:
@@ -347,8 +354,7 @@ def _train(
     from trainer.distributed import in_turn, join  # noqa: PLC0415
     from trainer.learner import Learner  # noqa: PLC0415
     from trainer.loop import train as train_loop  # noqa: PLC0415
-    from trainer.start import Start  # noqa: PLC0415
-    from trainer.text_side import new_text_side  # noqa: PLC0415
+    from trainer.start import Start, new_text_side  # noqa: PLC0415
 
     join()
     training = training_of(config)

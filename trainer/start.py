@@ -1,4 +1,4 @@
-"""What a training starts from: model, pooling and losses, and the checks that refuse a config."""
+"""What a training starts from: model, pooling, text side and losses, and the checks that refuse a config."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,7 +8,7 @@ from torch import nn
 
 from nt2vr.datasets.video_inputs import open_video_input
 from nt2vr.errors import ConfigError, quoted
-from nt2vr.extension import poolings
+from nt2vr.extension import load, poolings, text_sides
 from nt2vr.models.card import LEARNT, Card, read_card, read_configs
 from nt2vr.models.checkpoint import read_model
 from nt2vr.models.framing import Config
@@ -20,11 +20,13 @@ from nt2vr.models.pooling import (
     new_pooling,
     read_pooling,
 )
+from nt2vr.models.text_side import TextSide
 from nt2vr.models.tokenizer import load_tokenizer
 from nt2vr.settings import resolve_path
 from trainer import distributed
 from trainer.added_layers import deepened
 from trainer.config import TrainConfig, deeper
+from trainer.data.clips import Clips
 from trainer.losses import WeightedLosses, losses_of
 from trainer.runs.loggers import check_loggers
 
@@ -190,3 +192,11 @@ def start_pooling(config: TrainConfig, model: Any, base: Card | None) -> nn.Modu
     if of_extension is not None:
         return of_extension.for_training(config, width)
     return new_pooling(card, model, width)
+
+
+def new_text_side(config: TrainConfig, clips: Clips) -> TextSide | None:
+    """Build the extension's text side that a config asks for; None for the text tower."""
+    if not config.text_side:
+        return None
+    kind: type[TextSide] = load(text_sides()[config.text_side])
+    return kind.for_training(config, clips)

@@ -38,9 +38,8 @@ ENOUGH_LAYERS = 5
 # New layers have everything to learn, from more captions, and at a rate at which those of a deep
 # tower would forget.
 FOR_NEW_LAYERS = {"learning_rate": 1e-3, "num_clips": 24_000}
-# Fields that depend on the depth of the base's text tower, and all fields that a teaching sets.
+# Fields that depend on the depth of the base's text tower.
 BY_DEPTH = ("added_layers", *FOR_NEW_LAYERS)
-CHANGED = ("name", "base", "data", "epochs", *BY_DEPTH)
 NUMBER_WORDS = ("none", "one", "two", "three", "four")
 
 

@@ -1,6 +1,7 @@
 """What a text tower that learns from sentences alone is measured by after each epoch."""
 
 from collections.abc import Sequence
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -19,7 +20,6 @@ from nt2vr.evaluation.metric_names import (
 from nt2vr.models.encoder import Vectors
 from nt2vr.negation.generate.denial import Denial
 from nt2vr.negation.generate.denials import CaptionDenials
-from trainer.config import TrainConfig
 from trainer.data.clips import Clips
 from trainer.inputs import Parts, given
 from trainer.inputs.denied import draw_sentence
@@ -58,13 +58,14 @@ class TextMeasures:
         teacher = learner.losses.inputs.of(Parts).storing_teacher
         _, loss = learner.losses.terms["distill"]
         assert isinstance(loss, DistillLoss), "distill and its teacher define the targets"
-        self.sentences = _held_out_sentences(clips, learner.config)
+        draw = partial(draw_sentence, clips, learner.config)
+        self.sentences = [draw(row, f"validation {row}") for row in range(len(clips))]
         self._captions = clips.captions("validation")
 
         parts = teacher.parts(self.sentences, self._captions)
         self._targets = _array(loss.target(parts))  # (N, D)
         self._base_captions = _array(given(parts.caption))  # (N, D)
-        self._denies = ~_array(given(parts.idiom))  # (N,)
+        self._denies = ~_array(parts.idiom)  # (N,)
         self._directions = self._right_directions(teacher)
 
         self._idioms = unseen_idioms(self._captions)
@@ -88,10 +89,8 @@ class TextMeasures:
 
     def _measure_controls(self, teacher: Teacher, parts: PartVectors) -> Metrics:
         """Measure the frozen base, and a tower that drops the unwanted part."""
-        controls = {}
-        for name, value in self(teacher.encoder).items():
-            controls[f"base/{name}"] = value
-
+        of_base = self(teacher.encoder)
+        controls = {f"base/{name}": value for name, value in of_base.items()}
         wanted = _array(parts.wanted)[self._denies]  # (M, D)
         has_wanted = ~_array(parts.pure)[self._denies]  # (M,)
         if has_wanted.any():
@@ -118,13 +117,6 @@ class TextMeasures:
             idioms = encoder.encode_text([idiom.text for idiom in self._idioms])
             measures[TEXT_IDIOMS] = _mean_cosine(idioms, self._paraphrases)
         return measures
-
-
-def _held_out_sentences(clips: Clips, config: TrainConfig) -> list[Denial]:
-    sentences = []
-    for row in range(len(clips)):
-        sentences.append(draw_sentence(clips, config, row, key=f"validation {row}"))
-    return sentences
 
 
 def unseen_idioms(captions: Sequence[str]) -> list[Denial]:

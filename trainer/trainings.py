@@ -24,7 +24,7 @@ class TrainingKind(ABC):
         search_options: options that `nt2vr search` needs, so that the model differs from its base.
     """
 
-    links_to_base: ClassVar[bool] = False
+    links_to_base = False
     search_options: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod

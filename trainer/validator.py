@@ -1,7 +1,7 @@
 """Validation after each epoch: measures of the model, and of the base it is compared with."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -53,16 +53,17 @@ class Validator:
         learner: Learner,
         clips: Clips,
         progress: Progress,
-        card_fields: Mapping[str, Any],
         changes: Sequence[Change],
     ) -> None:
         """Measure the base, if any, and its controls, on clips of the validation split.
 
-        `card_fields` and `changes` are written on the cards of checkpoints.
+        `changes` are written on the cards of checkpoints, with what the losses' inputs say.
         """
         self._learner = learner
         self._clips = clips
-        self._card_fields = card_fields
+        self._card_fields: dict[str, Any] = {}
+        for loss_input in learner.losses.inputs:
+            self._card_fields |= loss_input.card_fields()
         self._changes = tuple(changes)
         self.held_out = counted(len(clips), f"held-out {clips.unit.removesuffix('s')}")
         self.controls: Metrics = {}
@@ -199,7 +200,7 @@ def _measure(
     embedded = EmbeddedVideos(videos)
     benchmark = TextBenchmark(
         name=clips.name or "clips",
-        video_ids=tuple(str(row) for row in range(len(clips))),
+        video_ids=tuple(map(str, range(len(clips)))),
         queries=queries,
         embed=lambda *_: embedded,
         source={},

@@ -74,14 +74,23 @@ def _first_page(
     vectors: Vectors, scores: Scores, queries: JudgedQueries, relevant: Mask
 ) -> tuple[Array, Rows]:
     """Return the share of violations on each query's first page, (Q,), and its rows."""
-    violating = mask([query.violating for query in queries], scores.shape[1])
-    violations = shares_among_first(scores, violating, FIRST_PAGE)
     first = first_rows(scores, relevant, FIRST_PAGE)
-
     searches_for_nothing = ~vectors.any(axis=1)
     first[searches_for_nothing] = -1
-    violations[searches_for_nothing | ~violating.any(axis=1)] = np.nan
-    return violations, first
+    return violations_among_first(vectors, scores, queries, FIRST_PAGE), first
+
+
+def violations_among_first(
+    vectors: Vectors, scores: Scores, queries: JudgedQueries, k: int
+) -> Array:
+    """Share of violating videos among each query's first k: (Q,).
+
+    NaN if no video violates it, or if its vector is zero, which searches for nothing.
+    """
+    violating = mask([query.violating for query in queries], scores.shape[1])
+    shares = shares_among_first(scores, violating, k)
+    is_measured = violating.any(axis=1) & vectors.any(axis=1)
+    return np.where(is_measured, shares, np.nan)
 
 
 def _pair_scores(scores: Scores, queries: JudgedQueries) -> Scores:

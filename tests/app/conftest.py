@@ -1,4 +1,4 @@
-"""The app as on a server, for tests of several modules."""
+"""The app as on a server, and a stranger to the running app, for tests of several modules."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -7,23 +7,19 @@ from typing import Any
 
 import pytest
 
-from nt2vr.ui.web.permissions import TOKEN_FILE
-from tests.conftest import RunningApp, run_app
+from tests.conftest import STRANGER, RunningApp, run_app
+from tests.support.app_calls import everyone_may
+from tests.support.raw_client import RawClient
 
 SERVER: dict[str, Any] = {
     "GRADIO_SERVER_NAME": "[::]",
     # The app takes the path of it.
     "GRADIO_ROOT_PATH": "https://videos.example/nt2vr/",
-    "NT2VR_ALLOW_TRAIN": "everyone",
     # The app must not ask itself by way of a proxy.
     "HTTP_PROXY": "http://127.0.0.1:9",
     "ALL_PROXY": "socks5://127.0.0.1:9",
+    **everyone_may("train"),
 }
-
-
-def token_of(app: RunningApp) -> str:
-    """Return the owner's token."""
-    return (app.data / TOKEN_FILE).read_text()
 
 
 @pytest.fixture(scope="package")
@@ -35,3 +31,11 @@ def server(tmp_path_factory: pytest.TempPathFactory, gallery_data: Path) -> Iter
     with run_app(folder, gallery_data / "cache", TMPDIR=str(folder), **SERVER) as app:
         url = app.url.replace("127.0.0.1", "[::1]")
         yield replace(app, url=f"{url}nt2vr/")
+
+
+@pytest.fixture(scope="package")
+def stranger(running_app: RunningApp) -> Iterator[RawClient]:
+    """Somebody behind a proxy, who sends events to the running app."""
+    client = RawClient(running_app.url, STRANGER)
+    yield client
+    client.client.close()

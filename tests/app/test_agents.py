@@ -3,13 +3,13 @@
 import json
 import shutil
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx
 import pytest
 
-from tests.app.conftest import token_of
 from tests.conftest import STRANGER, RunningApp
+from tests.support.app_calls import post_api, token_of
 from tests.support.running import in_thread
 from tests.support.tiny_models import write_tiny
 
@@ -28,6 +28,13 @@ Call = tuple[str, Mapping[str, Any]]
 TOOLS = {"search", "understand", "list_systems", "list_galleries"}
 
 
+class Conversation(NamedTuple):
+    """What an agent was offered, and the answers to its calls, in their order."""
+
+    tools: set[str]
+    answers: list[Any]
+
+
 async def content_of(client: ClientSession, tool: str, arguments: Mapping[str, Any]) -> Any:
     """Call a tool; return the JSON of its answer, or the text of its error."""
     answer = await client.call_tool(tool, dict(arguments))
@@ -35,9 +42,7 @@ async def content_of(client: ClientSession, tool: str, arguments: Mapping[str, A
     return content.text if answer.isError else json.loads(content.text)
 
 
-async def converse(
-    app: RunningApp, calls: Sequence[Call], token: str
-) -> tuple[set[str], list[Any]]:
+async def converse(app: RunningApp, calls: Sequence[Call], token: str) -> Conversation:
     headers = dict(STRANGER)
     if token:
         headers["Authorization"] = f"Bearer {token}"
@@ -53,11 +58,11 @@ async def converse(
         tools = (await client.list_tools()).tools
         assert all(tool.description for tool in tools)
         answers = [await content_of(client, tool, arguments) for tool, arguments in calls]
-    return {tool.name for tool in tools}, answers
+    return Conversation({tool.name for tool in tools}, answers)
 
 
-def ask(app: RunningApp, *calls: Call, token: str = "") -> tuple[set[str], list[Any]]:
-    """Connect, list the tools, and call some; return the tools' names and the calls' answers."""
+def ask(app: RunningApp, *calls: Call, token: str = "") -> Conversation:
+    """Connect, list the tools, and make the calls, as the owner if with a token."""
     return in_thread(converse(app, calls, token))
 
 
@@ -73,7 +78,7 @@ def test_a_stranger_searches_as_over_http(running_app: RunningApp) -> None:
     )
 
     assert tools == TOOLS
-    assert answer == httpx.post(f"{running_app.url}api/search", json=query, timeout=60).json()
+    assert answer == post_api(running_app, "search", query).json()
     assert parts == {"wanted": ["a dog"], "unwanted": ["a cat"], "notice": ""}
     assert {"CLIP", "CLIP-neg boolean"} <= set(systems)
     assert galleries == [{"name": "built-in", "id": "built-in", "num_clips": 549}]
@@ -85,7 +90,7 @@ def test_the_owner_has_the_same_tools_and_no_paths(running_app: RunningApp) -> N
     (folder / WEIGHTS).write_bytes(b"no weights")
     search = ("search", {"query": "a dog", "systems": ["damaged"]})
 
-    _, (for_stranger,) = ask(running_app, search)
+    (for_stranger,) = ask(running_app, search).answers
     tools, (for_owner,) = ask(running_app, search, token=token_of(running_app))
 
     shutil.rmtree(folder)
@@ -95,6 +100,7 @@ def test_the_owner_has_the_same_tools_and_no_paths(running_app: RunningApp) -> N
     assert str(running_app.data) not in for_owner
 
 
+# A tool, its arguments, and a part of the sentence with which it refuses them.
 HOSTILE: list[tuple[str, dict[str, Any], str]] = [
     ("evaluate", {"data": "gallery", "systems": ["CLIP"]}, "Unknown tool"),
     ("agent_search", {"query": "a dog"}, "Unknown tool"),
@@ -114,12 +120,17 @@ HOSTILE: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
-def test_hostile_arguments_are_refused_in_a_sentence(running_app: RunningApp) -> None:
+@pytest.mark.parametrize("is_owner", [False, True])
+def test_hostile_arguments_are_refused_in_a_sentence(
+    running_app: RunningApp, is_owner: bool
+) -> None:
     calls = [(tool, arguments) for tool, arguments, _ in HOSTILE]
-    for token in ("", token_of(running_app)):
-        _, errors = ask(running_app, *calls, token=token)
-        for (tool, _, sentence), error in zip(HOSTILE, errors, strict=True):
-            assert sentence in error, tool
+    token = token_of(running_app) if is_owner else ""
+
+    errors = ask(running_app, *calls, token=token).answers
+
+    for (tool, _, sentence), error in zip(HOSTILE, errors, strict=True):
+        assert sentence in error, tool
 
 
 # Methods of the protocol for which the app has no answer.
@@ -134,22 +145,27 @@ UNANSWERED = (
 )
 
 
+def malformed_bodies() -> list[str]:
+    """Return bodies that are no messages, and messages with methods that have no answer."""
+    bodies = ["", "nope", "[" * 50_000, "[1]"]
+    params = {"name": "list_galleries", "uri": "file:///etc/passwd"}
+    for method in UNANSWERED:
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        bodies.append(json.dumps(message))
+    return bodies
+
+
 def test_malformed_messages_are_refused_and_none_fills_the_log(running_app: RunningApp) -> None:
     url = f"{running_app.url}gradio_api/mcp/"
     headers = {
         "accept": "application/json, text/event-stream",
         "content-type": "application/json",
     }
-    bodies = ["", "nope", "[" * 50_000, "[1]"]
-    params = {"name": "list_galleries", "uri": "file:///etc/passwd"}
-    for method in UNANSWERED:
-        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-        bodies.append(json.dumps(message))
 
-    for body in bodies:
+    for body in malformed_bodies():
         answer = httpx.post(url, content=body, headers=headers, timeout=60)
         assert '"error"' in answer.text, body[:80]
         assert '"result"' not in answer.text, body[:80]
+
     assert httpx.get(url).status_code == 405
-    tools, _ = ask(running_app)
-    assert tools == TOOLS
+    assert ask(running_app).tools == TOOLS

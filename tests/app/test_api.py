@@ -1,7 +1,7 @@
 """The app's API over gradio_client: its contract, and its messages about bad input."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from PIL import Image
 
 from nt2vr.media.video import sample_frames
 from tests.conftest import STRANGER, RunningApp
+from tests.support.app_calls import post_api
 from tests.support.raw_client import RawClient
 from tests.support.tiny_models import unknowing
 
@@ -36,29 +37,18 @@ def reports(running_app: RunningApp) -> Iterator[Path]:
 def search(
     client: Client,
     query: str = QUERY,
-    systems: list[str] | None = None,
+    systems: Sequence[str] = ("CLIP",),
     k: int = 8,
     image: object = None,
 ) -> dict[str, Any]:
-    return client.predict(query, systems or ["CLIP"], k, image, api_name="/search")  # type: ignore[no-any-return]
+    """Search by Gradio's API."""
+    answer = client.predict(query, list(systems), k, image, api_name="/search")
+    return dict(answer)
 
 
 def first_hit(answer: dict[str, Any]) -> str:
+    """Return the video that the first system ranks first."""
     return str(answer["systems"][0]["hits"][0]["video_id"])
-
-
-def test_the_answer_has_the_promised_form(client: Client) -> None:
-    answer = search(client, systems=["clip", "CLIP boolean α 1"], k=5)
-    assert answer["query"] == {
-        "text": QUERY,
-        "wanted": ["a man is singing"],
-        "unwanted": ["playing the guitar"],
-    }
-    clip, boolean = answer["systems"]
-    assert clip["name"] == "CLIP"
-    assert boolean["name"] == "CLIP boolean α 1"
-    check_hits(clip["hits"])
-    check_hits(boolean["hits"])
 
 
 def check_hits(hits: list[dict[str, Any]]) -> None:
@@ -70,6 +60,21 @@ def check_hits(hits: list[dict[str, Any]]) -> None:
     assert len({hit["video_id"] for hit in hits}) == 5
     scores = [hit["score"] for hit in hits]
     assert scores == sorted(scores, reverse=True)
+
+
+def test_the_answer_has_the_promised_form(client: Client) -> None:
+    answer = search(client, systems=["clip", "CLIP boolean α 1"], k=5)
+
+    assert answer["query"] == {
+        "text": QUERY,
+        "wanted": ["a man is singing"],
+        "unwanted": ["playing the guitar"],
+    }
+    clip, boolean = answer["systems"]
+    assert clip["name"] == "CLIP"
+    assert boolean["name"] == "CLIP boolean α 1"
+    check_hits(clip["hits"])
+    check_hits(boolean["hits"])
 
 
 def test_every_listed_system_answers(client: Client) -> None:
@@ -85,27 +90,28 @@ def test_every_listed_system_answers(client: Client) -> None:
 def test_unknown_words_are_replaced_unless_left_as_typed(
     client: Client, running_app: RunningApp
 ) -> None:
-    """Gradio's API replaces them; the plain route takes words to leave as typed, as JSON and as a form."""
-    url = f"{running_app.url}api/search"
+    query = "ocean and no dogs"
     with unknowing(running_app.data / "models") as name:
-        query = "ocean and no dogs"
-        parts = search(client, query, [name])["query"]
-        assert parts["read_as"] == {"ocean": "sea", "dogs": "dog"}
+        by_gradio = search(client, query, [name])
 
-        request = {"query": query, "systems": [name]}
-        by_json = httpx.post(url, json={**request, "literal": ["ocean"]})
-        form = {**request, "literal": ["ocean", "lake"]}
-        by_form = httpx.post(url, data=form, files={"literal": (None, "sea")})
+        # The plain route takes words to leave as typed, as JSON and as a form.
+        request = {"query": query, "systems": [name], "literal": ["ocean"]}
+        by_json = post_api(running_app, "search", request).json()
+        form = {"query": query, "systems": [name], "literal": ["ocean", "lake"]}
+        files = {"literal": (None, "sea")}
+        by_form = httpx.post(f"{running_app.url}api/search", data=form, files=files).json()
 
-    assert by_json.json()["query"]["read_as"] == {"dogs": "dog"}
-    assert by_form.json()["query"]["read_as"] == {"dogs": "dog"}
+    assert by_gradio["query"]["read_as"] == {"ocean": "sea", "dogs": "dog"}
+    assert by_json["query"]["read_as"] == {"dogs": "dog"}
+    assert by_form["query"]["read_as"] == {"dogs": "dog"}
 
 
 @pytest.mark.parametrize(
     "query", ["🐶 🚫🎸", "ein Mann singt nicht", "一个男人在唱歌", "!!!", "not", "a\0b"]
 )
 def test_odd_queries_still_get_an_answer(client: Client, query: str) -> None:
-    assert len(search(client, query, ["CLIP", "CLIP boolean"])["systems"][0]["hits"]) == 8
+    answer = search(client, query, ["CLIP", "CLIP boolean"])
+    assert len(answer["systems"][0]["hits"]) == 8
 
 
 def test_a_reference_picture_alone_finds_its_own_clip(
@@ -122,17 +128,20 @@ def test_a_reference_picture_alone_finds_its_own_clip(
     assert first_hit(answer) == video_id
 
 
-def test_agents_are_offered_the_search(running_app: RunningApp) -> None:
+def test_agents_are_offered_the_search(stranger: RawClient) -> None:
     pytest.importorskip("mcp", reason="needs the MCP package, nt2vr[mcp]")
-    agent = RawClient(running_app.url, STRANGER)
-    tools = agent.call_as_agent("tools/list", {})["tools"]
+    tools = stranger.call_as_agent("tools/list", {})["tools"]
     assert "search" in [tool["name"] for tool in tools]
 
 
 def test_clips_are_cacheable_and_served_in_ranges(client: Client, running_app: RunningApp) -> None:
-    url = f"{running_app.url}clips/{first_hit(search(client))}.webm"
+    video_id = first_hit(search(client))
+    url = f"{running_app.url}clips/{video_id}.webm"
+
     answer = httpx.get(url, headers={"Range": "bytes=0-99"})
-    assert (answer.status_code, len(answer.content)) == (206, 100)
+
+    assert answer.status_code == 206
+    assert len(answer.content) == 100
     assert answer.headers["content-type"] == "video/webm"
     assert "immutable" in answer.headers["cache-control"]
 
@@ -171,10 +180,10 @@ def test_what_cannot_be_evaluated_is_refused_in_a_sentence(
 def test_strangers_evaluate_built_in_data_only(running_app: RunningApp, tmp_path: Path) -> None:
     task = tmp_path / "task.csv"
     task.write_text("path,class\na.mp4,dog\n")
-    stranger = Client(running_app.url, verbose=False, headers=STRANGER)
+    visitor = Client(running_app.url, verbose=False, headers=STRANGER)
     for data in (str(task), str(tmp_path), "~"):
         with pytest.raises(AppError, match="owner"):
-            stranger.predict(data, ["CLIP"], api_name="/evaluate")
+            visitor.predict(data, ["CLIP"], api_name="/evaluate")
 
 
 @pytest.mark.slow
@@ -184,10 +193,13 @@ def test_strangers_add_no_report_to_a_full_archive(
     client.predict("gallery", ["CLIP"], api_name="/evaluate")
     (report,) = reports.iterdir()
     for number in range(1, 500):
-        (reports / str(number)).mkdir()
-        shutil.copy(report / "report.json", reports / str(number))
-    stranger = Client(running_app.url, verbose=False, headers=STRANGER)
+        folder = reports / str(number)
+        folder.mkdir()
+        shutil.copy(report / "report.json", folder)
+
+    visitor = Client(running_app.url, verbose=False, headers=STRANGER)
     with pytest.raises(AppError, match="500"):
-        stranger.predict("gallery", ["CLIP"], api_name="/evaluate")
-    # Whoever may delete.
-    assert client.predict("gallery", ["CLIP"], api_name="/evaluate")["videos"] == 549
+        visitor.predict("gallery", ["CLIP"], api_name="/evaluate")
+    # The owner may delete reports, and so may add one.
+    by_owner = client.predict("gallery", ["CLIP"], api_name="/evaluate")
+    assert by_owner["videos"] == 549

@@ -4,11 +4,11 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-import httpx
 import pytest
 
 from nt2vr.ui.search.examples import EXAMPLES, PICTURE_EXAMPLES
 from tests.conftest import RunningApp
+from tests.support.app_calls import post_api
 from tests.support.paths import ROOT
 
 README = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
@@ -22,8 +22,7 @@ def verdicts(
 ) -> list[list[str]]:
     """Return, for each system, the verdicts on its first eight clips."""
     request = {"query": query, "systems": systems, "k": K, **fields}
-    # The first loads the models.
-    answer = httpx.post(f"{app.url}api/search", json=request, timeout=60).json()
+    answer = post_api(app, "search", request).json()
     verdicts = []
     for system in answer["systems"]:
         verdicts.append([hit["verdict"] for hit in system["hits"]])

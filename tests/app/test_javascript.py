@@ -42,10 +42,10 @@ def test_gradio_s_client_for_javascript_searches(
     script.write_text(SCRIPT)
     command = ["node", str(script), running_app.url]
 
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    process = subprocess.run(command, capture_output=True, text=True, timeout=300)
 
-    assert done.returncode == 0, done.stderr
-    printed = json.loads(done.stdout.splitlines()[-1])
+    assert process.returncode == 0, process.stderr
+    printed = json.loads(process.stdout.splitlines()[-1])
     assert printed["answer"]["query"]["unwanted"] == ["a cat"]
     (system,) = printed["answer"]["systems"]
     assert len(system["hits"]) == 3

@@ -5,23 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import STRANGER, RunningApp
 from tests.support.raw_client import RawClient
-
-
-@pytest.mark.parametrize("button", ["evaluate-start", "library-update"])
-def test_a_late_tick_turns_the_timer_off(running_app: RunningApp, button: str) -> None:
-    # The answer of an earlier tick can arrive last: it shows a job as under way, and turns the
-    # timer on again.
-    client = RawClient(running_app.url, STRANGER)
-    tick = tick_that_updates(client, button)
-    output_types = [client.components[number]["type"] for number in tick["outputs"]]
-    timer = output_types.index("timer")
-    session = uuid.uuid4().hex
-
-    for _ in range(2):
-        answers = client.send_to(tick, session=session)["output"]["data"]
-        assert answers[timer]["active"] is False
 
 
 def tick_that_updates(client: RawClient, elem_id: str) -> dict[str, Any]:
@@ -32,3 +16,17 @@ def tick_that_updates(client: RawClient, elem_id: str) -> dict[str, Any]:
         if event_name == "tick" and component["id"] in dependency["outputs"]:
             return dependency
     raise AssertionError(elem_id)
+
+
+@pytest.mark.parametrize("button", ["evaluate-start", "library-update"])
+def test_a_late_tick_turns_the_timer_off(stranger: RawClient, button: str) -> None:
+    # The answer of an earlier tick can arrive last: it shows a job as under way, and turns the
+    # timer on again.
+    tick = tick_that_updates(stranger, button)
+    output_types = [stranger.components[number]["type"] for number in tick["outputs"]]
+    timer = output_types.index("timer")
+    session = uuid.uuid4().hex
+
+    for _ in range(2):
+        updates = stranger.send_to(tick, session=session)["output"]["data"]
+        assert updates[timer]["active"] is False

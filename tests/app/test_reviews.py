@@ -1,29 +1,48 @@
 """Places in a report and notes on its queries, over raw HTTP, as anyone can send them."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
 from nt2vr.evaluation.archive import MAX_NOTE, Archive, Remark
-from tests.conftest import STRANGER, RunningApp
-from tests.support.raw_client import RawClient, assert_one_sentence
+from tests.conftest import RunningApp
+from tests.support.raw_client import Event, RawClient, assert_one_sentence
 from tests.support.word_encoder import SYSTEMS, report_of
 
-ADDRESS = ("on_address", "change")
-OPEN_REPORT = ("understood", "report")
+ADDRESS: Event = ("on_address", "change")
+OPEN_REPORT: Event = ("understood", "report")
+NOTE: Event = ("review", "note")
+
+
+@dataclass(frozen=True)
+class ArchivedReport:
+    """A report in the app's archive."""
+
+    archive: Archive
+    report_id: str
+
+    def note(self) -> dict[str, Any]:
+        """Return what the page sends for a note on the third query."""
+        link = f"?report={self.report_id}&query=3"
+        return {"link": link, "tag": "misread", "note": "who sings?"}
 
 
 @pytest.fixture
-def report(running_app: RunningApp) -> Iterator[tuple[Archive, str]]:
-    """A report in the app's archive."""
+def report(running_app: RunningApp) -> Iterator[ArchivedReport]:
     archive = Archive(running_app.data / "evaluation" / "reports")
     report_id = archive.add(report_of(*SYSTEMS))
-    yield archive, report_id
+    yield ArchivedReport(archive, report_id)
     archive.delete(report_id)
 
 
-def links(report_id: str) -> list[Any]:
+@pytest.fixture
+def owner(running_app: RunningApp) -> RawClient:
+    return RawClient(running_app.url, {})
+
+
+def wrong_links(report_id: str) -> list[Any]:
     return [
         "?report=../../../etc",
         "?report=nowhere&query=1",
@@ -38,13 +57,11 @@ def links(report_id: str) -> list[Any]:
 
 
 def test_a_report_link_never_leaves_the_archive(
-    running_app: RunningApp, report: tuple[Archive, str]
+    stranger: RawClient, report: ArchivedReport
 ) -> None:
-    client = RawClient(running_app.url, STRANGER)
-    _, report_id = report
-    for link in links(report_id):
-        by_address = client.error(ADDRESS, [link])
-        by_button = client.error(OPEN_REPORT, data={"link": link})
+    for link in wrong_links(report.report_id):
+        by_address = stranger.error(ADDRESS, [link])
+        by_button = stranger.error(OPEN_REPORT, data={"link": link})
         for error in (by_address, by_button):
             assert "\n" not in error, link
             assert len(error) < 400, link
@@ -52,34 +69,38 @@ def test_a_report_link_never_leaves_the_archive(
 
 
 def test_notes_are_read_by_everyone_and_written_by_those_allowed(
-    running_app: RunningApp, report: tuple[Archive, str]
+    owner: RawClient, stranger: RawClient, report: ArchivedReport
 ) -> None:
-    archive, report_id = report
-    person = RawClient(running_app.url, {})
-    stranger = RawClient(running_app.url, STRANGER)
-    note: dict[str, Any] = {
-        "link": f"?report={report_id}&query=3",
-        "tag": "misread",
-        "note": "who sings?",
-    }
-    event = ("review", "note")
-    error = stranger.error(event, data=note)
+    note = report.note()
+    error = stranger.error(NOTE, data=note)
     assert error.startswith("Only the owner may write notes on reports here")
-    assert person.error(event, data=note) == ""
+    assert report.archive.remarks(report.report_id) == {}
 
-    for wrong in (
+    assert owner.error(NOTE, data=note) == ""
+
+    assert report.archive.remarks(report.report_id) == {3: Remark("misread", "who sings?")}
+    review = stranger.send(ADDRESS, [note["link"]])["output"]["data"][2]
+    assert review["tag"] == "misread"
+    assert review["note"] == "who sings?"
+    assert "Only the owner" in review["refusal"]
+
+
+def test_wrong_notes_are_refused_and_change_nothing(
+    owner: RawClient, report: ArchivedReport
+) -> None:
+    note = report.note()
+    assert owner.error(NOTE, data=note) == ""
+
+    for wrong_fields in (
         {"note": "x" * (MAX_NOTE + 1)},
         {"tag": "x" * 41},
         {"tag": 5},
         {"note": ["x"]},
         {"link": ""},
-        {"link": f"?report={report_id}&query=5"},
-        {"link": f"?report={report_id}"},
+        {"link": f"?report={report.report_id}&query=5"},
+        {"link": f"?report={report.report_id}"},
         {"link": "?report=nowhere&query=1"},
     ):
-        assert_one_sentence(person.error(event, data={**note, **wrong}))
+        assert_one_sentence(owner.error(NOTE, data={**note, **wrong_fields}))
 
-    assert archive.remarks(report_id) == {3: Remark("misread", "who sings?")}
-    review = stranger.send(ADDRESS, [note["link"]])["output"]["data"][2]
-    assert (review["tag"], review["note"]) == ("misread", "who sings?")
-    assert "Only the owner" in review["refusal"]
+    assert report.archive.remarks(report.report_id) == {3: Remark("misread", "who sings?")}

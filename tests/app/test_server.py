@@ -28,8 +28,16 @@ def test_page_and_clips_work_below_a_proxy_s_prefix(server: RunningApp) -> None:
 
 def test_monitors_may_ask_with_head(server: RunningApp) -> None:
     with httpx.Client(base_url=server.url, timeout=60) as client:
-        pages = ("", "api/health", "api/systems", "api/galleries", "docs/", "metrics")
-        for path in (*pages, f"clips/{CLIP.name}"):
+        clip = f"clips/{CLIP.name}"
+        for path in (
+            "",
+            "api/health",
+            "api/systems",
+            "api/galleries",
+            "docs/",
+            "metrics",
+            clip,
+        ):
             by_get = client.get(path)
             by_head = client.head(path)
             assert by_head.status_code == by_get.status_code, path
@@ -42,6 +50,20 @@ def test_whoever_asks_is_a_stranger(server: RunningApp) -> None:
     assert refusal.startswith("Only the owner may delete runs, reports and libraries here")
 
 
+def form_values(client: RawClient, field: str, value: object) -> list[Any]:
+    """Return the training form's values of the first preset, with another in one field."""
+    preset = next(iter(presets().values()))
+    # The page has the losses once its tab was opened.
+    changed = {"train-losses": losses_view(preset["losses"]), field: value}
+    dependency = client.events[TRAIN]
+    values = client.values(dependency)
+    for position, number in enumerate(dependency["inputs"]):
+        elem_id = client.elem_id(number)
+        if elem_id in changed:
+            values[position] = changed[elem_id]
+    return values
+
+
 def test_strangers_train_on_no_path_of_the_server(server: RunningApp) -> None:
     client = RawClient(server.url, {})
     for field, path in (
@@ -52,27 +74,24 @@ def test_strangers_train_on_no_path_of_the_server(server: RunningApp) -> None:
         error = client.error(TRAIN, form_values(client, field, path))
         assert error.startswith("Only the owner may name files of this machine")
 
-    # The form is checked first, then what it may do.
+
+def test_a_form_is_checked_before_what_it_may_do(server: RunningApp) -> None:
+    client = RawClient(server.url, {})
     assert "epochs" in client.error(TRAIN, form_values(client, "train-epochs", 0))
-
-
-def form_values(client: RawClient, field: str, value: object) -> list[Any]:
-    """Return the training form's values of the first preset, with another in one field."""
-    preset = next(iter(presets().values()))
-    # The page has the losses once its tab was opened.
-    changed = {"train-losses": losses_view(preset["losses"]), field: value}
-    dependency = client.events[TRAIN]
-    values = client.values(dependency)
-    for position, number in enumerate(dependency["inputs"]):
-        elem_id = client.components[number]["props"].get("elem_id")
-        values[position] = changed.get(elem_id, values[position])
-    return values
 
 
 def test_agents_are_answered_only_where_that_is_switched_on(server: RunningApp) -> None:
     ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
     answer = httpx.post(f"{server.url}gradio_api/mcp/", json=ping)
     assert answer.status_code in (404, 405)
+
+
+def closing_slide(app: RunningApp) -> dict[str, Any]:
+    """Return the closing slide as a page at this machine's address gets it."""
+    opened = {"address": "http://127.0.0.1:7860/nt2vr/"}
+    message = RawClient(app.url, {}).send(("closing", "show"), [{}], opened)
+    (slide,) = message["output"]["data"]
+    return dict(slide)
 
 
 def test_the_closing_slide_has_a_code_of_the_address(
@@ -86,10 +105,3 @@ def test_the_closing_slide_has_a_code_of_the_address(
     on_this_machine = closing_slide(running_app)
     assert "code" not in on_this_machine
     assert on_this_machine["rows"] == on_server["rows"]
-
-
-def closing_slide(app: RunningApp) -> dict[str, Any]:
-    opened = {"address": "http://127.0.0.1:7860/nt2vr/"}
-    message = RawClient(app.url, {}).send(("closing", "show"), [{}], opened)
-    (slide,) = message["output"]["data"]
-    return dict(slide)

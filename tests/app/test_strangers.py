@@ -17,6 +17,7 @@ from gradio.routes import App
 from tests.conftest import STRANGER, RunningApp
 from tests.support.held_app import routes_of
 from tests.support.paths import ROOT
+from tests.support.raw_client import file_data
 
 # Routes that are mounted beside Gradio's.
 OWN_ROUTES = [
@@ -36,6 +37,7 @@ OWN_ROUTES = [
     ("POST", "/api/galleries"),
     ("POST", "/api/{x}"),
 ]
+# In place of a parameter of a path.
 NAMES = (
     "nope",
     "search",
@@ -48,14 +50,18 @@ NAMES = (
     "1e999",
 )
 QUERY = "session_hash=x&upload_id=x&deep_link=..%2f..%2fx&page=2&component_id=-1&fn_index=a&event_id=%00&ext=x"
-FILE = {"path": "/etc/passwd", "meta": {"_type": "gradio.FileData"}}
 JSON_BODIES = (
     {"data": None, "session_hash": "x"},
     {"data": [], "fn_index": 10**9, "session_hash": "x"},
     {"data": [], "fn_index": -1, "session_hash": "x"},
     {"data": [[[["a"]]]], "fn_index": True, "session_hash": {"a": 1}},
     {"data": ["\ud800"], "event_data": "\ud800", "session_hash": "\ud800", "trigger_id": -1},
-    {"data": [FILE], "fn_name": "__init__", "component_id": 1, "session_hash": "x"},
+    {
+        "data": [file_data("/etc/passwd")],
+        "fn_name": "__init__",
+        "component_id": 1,
+        "session_hash": "x",
+    },
     {"event_id": "x", "session_hash": "x", "fn_index": 0},
     {"query": "a dog", "systems": [None], "image": "data:image/png;base64,AAAA"},
     {"query": "a dog", "gallery": "/etc", "references": [{"clip": "../../etc/passwd"}]},
@@ -91,18 +97,30 @@ class Body(NamedTuple):
     content_type: str
 
 
+class WrongRequest(NamedTuple):
+    """A request that no page would send."""
+
+    method: str
+    path: str
+    body: Body
+
+
 NO_BODY = Body(None, "")
 FORM = "multipart/form-data; boundary=B"
 BODIES = [Body(content, "application/json") for content in WRONG_JSON]
-BODIES += [Body(json.dumps(content).encode(), "application/json") for content in JSON_BODIES]
+for json_body in JSON_BODIES:
+    BODIES.append(Body(json.dumps(json_body).encode(), "application/json"))
 for part in PARTS:
     form = b"--B\r\nContent-Disposition: " + part + b"\r\n\r\nabc\r\n--B--\r\n"
     BODIES.append(Body(form, FORM))
-BODIES += [Body(b"--B", "multipart/form-data"), Body(b"--B", FORM), Body(b"\x80", "")]
+BODIES.append(Body(b"--B", "multipart/form-data"))
+BODIES.append(Body(b"--B", FORM))
+BODIES.append(Body(b"\x80", ""))
 
 
 @pytest.fixture
-def stranger(running_app: RunningApp) -> Iterator[httpx.Client]:
+def visitor(running_app: RunningApp) -> Iterator[httpx.Client]:
+    """A stranger's connection to the app, once it has answered everything before."""
     with httpx.Client(base_url=running_app.url, headers=STRANGER, timeout=30) as client:
         while client.get("api/health").status_code != 200:
             time.sleep(0.2)
@@ -110,16 +128,20 @@ def stranger(running_app: RunningApp) -> Iterator[httpx.Client]:
 
 
 def all_routes() -> list[tuple[str, str]]:
+    """Return method and path of each route, those of Gradio and our own."""
     with gr.Blocks() as page:
         pass
     return sorted({*routes_of(App.create_app(page)), *OWN_ROUTES})
 
 
-def send(client: httpx.Client, method: str, path: str, body: Body) -> tuple[int, str]:
+def send(client: httpx.Client, request: WrongRequest) -> tuple[int, str]:
     """Send one request; return the status, and the text of the answer unless it is an endless stream."""
-    headers = {"content-type": body.content_type} if body.content_type else {}
-    route = path.lstrip("/")
-    with client.stream(method, route, content=body.content, headers=headers) as answer:
+    content, content_type = request.body
+    headers = {}
+    if content_type:
+        headers["content-type"] = content_type
+    route = request.path.lstrip("/")
+    with client.stream(request.method, route, content=content, headers=headers) as answer:
         is_event_stream = "event-stream" in answer.headers.get("content-type", "")
         if is_event_stream or route.startswith("gradio_api/heartbeat"):
             return answer.status_code, ""
@@ -128,7 +150,8 @@ def send(client: httpx.Client, method: str, path: str, body: Body) -> tuple[int,
 
 def files_in(app: RunningApp) -> set[Path]:
     """List the data folder's files except for uploads; links, as to the shared cache, are not followed."""
-    return {path for path in app.data.rglob("*") if not path.is_relative_to(app.data / "uploads")}
+    uploads = app.data / "uploads"
+    return {path for path in app.data.rglob("*") if not path.is_relative_to(uploads)}
 
 
 def tells_a_secret(text: str, app: RunningApp) -> bool:
@@ -140,60 +163,61 @@ def tells_a_secret(text: str, app: RunningApp) -> bool:
     return any(secret in text for secret in secrets)
 
 
-def requests(routes: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str, Body]]:
-    """Yield method, path and body of every request: to each route with odd names, queries and bodies."""
-    for method, route in routes:
-        names = NAMES if "{" in route else NAMES[:1]
-        paths = []
-        for name in names:
-            paths.append(re.sub(r"\{[^}]*\}", name, route))
+def wrong_paths(route: str) -> list[str]:
+    """Return a route with odd names for its parameters; the only path of a route without any."""
+    if "{" not in route:
+        return [route]
+    return [re.sub(r"\{[^}]*\}", name, route) for name in NAMES]
 
+
+def wrong_requests(routes: Sequence[tuple[str, str]]) -> Iterator[WrongRequest]:
+    """Yield requests to each route: those that may have a body with odd ones, others also with a query."""
+    for method, route in routes:
+        paths = wrong_paths(route)
         if method in ("POST", "PUT", "PATCH", "DELETE"):
             for path, body in zip(cycle(paths), BODIES, strict=False):
-                yield method, path, body
+                yield WrongRequest(method, path, body)
         else:
             for path in [*paths, f"{paths[0]}?{QUERY}"]:
-                yield method, path, NO_BODY
+                yield WrongRequest(method, path, NO_BODY)
 
 
 @pytest.mark.slow
 def test_no_route_fails_tells_a_path_or_leaves_a_file(
-    running_app: RunningApp, stranger: httpx.Client
+    running_app: RunningApp, visitor: httpx.Client
 ) -> None:
     routes = all_routes()
     assert len(routes) > 60
     assert ("POST", "/gradio_api/queue/join") in routes
-    before = files_in(running_app)
+    files_before = files_in(running_app)
 
     num_answers = 0
     num_closed_early = 0
     faults = []
-    for method, path, body in requests(routes):
+    for request in wrong_requests(routes):
         try:
-            status, text = send(stranger, method, path, body)
+            status, text = send(visitor, request)
         # The app refused and closed before all of it was sent.
         except httpx.ReadError:
             num_closed_early += 1
             continue
         num_answers += 1
         if status >= 500 or tells_a_secret(text, running_app):
-            faults.append(f"{method} {path[:99]} {str(body)[:120]}: {status} {text[:300]}")
+            faults.append(f"{str(request)[:250]}: {status} {text[:300]}")
 
     assert faults == []
     assert num_answers > 900
     assert num_closed_early < 10
-    assert files_in(running_app) <= before
+    assert files_in(running_app) <= files_before
 
 
-def test_a_trigger_named_by_a_stranger_changes_nothing_for_others(
-    running_app: RunningApp, stranger: httpx.Client
-) -> None:
+def test_a_trigger_named_by_a_stranger_changes_nothing_for_others(visitor: httpx.Client) -> None:
     # Gradio takes the named component's parent away, in all sessions' page.
-    before = stranger.get("config").json()
+    before = visitor.get("config").json()
     for component in before["components"][::4]:
         body = {"data": [], "trigger_id": component["id"], "session_hash": "x"}
-        assert stranger.post("gradio_api/run/systems", json=body).status_code == 200
+        assert visitor.post("gradio_api/run/systems", json=body).status_code == 200
 
-    after = stranger.get("config").json()
+    after = visitor.get("config").json()
     for part in ("components", "layout", "dependencies"):
         assert after[part] == before[part], part

@@ -1,32 +1,31 @@
-"""Visitors of a public server against what it has: they change nothing, and stop no job of anybody else."""
+"""Visitors of a public server against what it has: they change nothing."""
 
 import json
 import math
 import re
-import time
-import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from PIL import Image
 
 from nt2vr.evaluation.jobs import READY_MARK
-from tests.app.test_add_model import ADD
-from tests.app.test_add_model import values_of as values_of_box
-from tests.app.test_permissions import META
 from tests.conftest import AGENT_FLAGS, STRANGER, RunningApp, run_app
-from tests.support.held_app import BEGUN, CANCELLED, ROUTES
-from tests.support.raw_client import Event, RawClient, refusal
+from tests.support.app_calls import (
+    TIMEOUT_S,
+    add_library,
+    send_until_accepted,
+    start_training,
+    wait_until,
+)
+from tests.support.held_app import BEGUN, PROGRAM, ROUTES
+from tests.support.raw_client import RawClient, file_data, refusal
 
-# These tests need two apps of their own.
+# These tests need an app of their own.
 pytestmark = pytest.mark.slow
 
-HELD_APP = ("-m", "tests.support.held_app")
-WAIT_S = 60.0
 # Routes that take more than a GET: events, uploads of pictures, searches, and what Gradio has.
 CHANGING_ROUTES = {
     "/api/match",
@@ -61,6 +60,7 @@ ANY_TYPE: list[Any] = [
     [[["a"]]],
     {"path": "/etc/passwd"},
 ]
+PASSWORDS = file_data("/etc/passwd")
 # Values by type of component.
 HOSTILE: dict[str, list[Any]] = {
     "textbox": [*ANY_TYPE, "a" * 100_000, ["a"], {"a": 1}],
@@ -68,9 +68,9 @@ HOSTILE: dict[str, list[Any]] = {
     "dropdown": [*ANY_TYPE, ["CLIP"] * 200, "/etc", [None]],
     "radio": [*ANY_TYPE, "uploads", "folder"],
     "checkbox": [*ANY_TYPE, "yes", 2],
-    "file": [*ANY_TYPE, [{"path": "/etc/passwd", "meta": META}], "/etc/passwd"],
-    "uploadbutton": [*ANY_TYPE, {"path": "/etc/passwd", "meta": META}],
-    "image": [*ANY_TYPE, {"path": "/etc/passwd", "meta": META}, {"url": "file:///etc/passwd"}],
+    "file": [*ANY_TYPE, [PASSWORDS], "/etc/passwd"],
+    "uploadbutton": [*ANY_TYPE, PASSWORDS],
+    "image": [*ANY_TYPE, PASSWORDS, {"url": "file:///etc/passwd"}],
     "html": [*ANY_TYPE, {"id": "x", "first": [], "second": {}, "losses": 1}],
     "json": [*ANY_TYPE, ["CLIP"] * 200, {"a": [1]}],
 }
@@ -106,43 +106,13 @@ def files_in(app: RunningApp) -> dict[Path, tuple[int, int]]:
     return files
 
 
-def wait_for(condition: Callable[[], Any]) -> Any:
-    deadline = time.monotonic() + WAIT_S
-    while time.monotonic() < deadline:
-        if value := condition():
-            return value
-        time.sleep(0.05)
-    raise AssertionError("it did not happen in time")
-
-
-def add_library(client: RawClient, folder: Path, session: str | None = None) -> str:
-    """Add a library of a picture, whose indexing goes on; return its id."""
-    picture = folder / "one.png"
-    Image.new("RGB", (32, 32)).save(picture)
-    files = [{"path": client.upload(picture), "meta": META}]
-    before = gallery_ids(client)
-    name = f"library {len(before)}"
-    values = ["uploads", name, files, "", "test", 10, "CLIP"]
-
-    message = client.send(("library-add", "click"), values, session=session)
-
-    assert refusal(message) == ""
-    (library,) = gallery_ids(client) - before
-    return library
-
-
-def gallery_ids(client: RawClient) -> set[str]:
-    galleries = client.client.get("api/galleries").json()
-    return {gallery["id"] for gallery in galleries}
-
-
-def start_training(client: RawClient, session: str | None = None) -> str:
-    """Start a training by the form's values; return the run's id."""
-    preset = client.send(("train-presets", "pick"), data={"id": "CLIP-neg"})
-    _cards, _menu, *values = preset["output"]["data"]
-    message = client.send(("train-start", "click"), values, session=session)
-    assert refusal(message) == ""
-    return str(message["output"]["data"][0])
+def first_report(client: RawClient, app: RunningApp) -> str:
+    """Let the app evaluate, as it does when its tab is opened for the first time; return the report's id."""
+    (app.data / "evaluation" / READY_MARK).unlink()
+    client.send(("evaluate-opened", "change"))
+    reports = app.data / "evaluation" / "reports"
+    wait_until(lambda: any(reports.glob("[!.]*")))
+    return next(reports.glob("[!.]*")).name
 
 
 @pytest.fixture(scope="module")
@@ -150,19 +120,16 @@ def visited(
     gallery_data: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[VisitedServer]:
     folder = tmp_path_factory.mktemp("visited")
-    with run_app(folder, gallery_data / "cache", flags=AGENT_FLAGS, program=HELD_APP) as app:
+    with run_app(folder, gallery_data / "cache", flags=AGENT_FLAGS, program=PROGRAM) as app:
         owner = RawClient(app.url, {})
-        (app.data / "evaluation" / READY_MARK).unlink()
-        owner.send(("evaluate-opened", "change"))
-        reports = app.data / "evaluation" / "reports"
-        report = wait_for(lambda: [*reports.glob("[!.]*")])[0]
+        report = first_report(owner, app)
         library = add_library(owner, folder)
         run = start_training(owner)
-        wait_for((app.data / f"{BEGUN}indexing").exists)
-        wait_for(lambda: owner.error(("evaluate-start", "click")) == "")
-        wait_for((app.data / f"{BEGUN}evaluation").exists)
+        wait_until((app.data / f"{BEGUN}indexing").exists)
+        send_until_accepted(owner, ("evaluate-start", "click"))
+        wait_until((app.data / f"{BEGUN}evaluation").exists)
         visitor = RawClient(app.url, STRANGER)
-        yield VisitedServer(app, visitor, library, run, report.name)
+        yield VisitedServer(app, visitor, library, run, report)
 
 
 @dataclass(frozen=True)
@@ -173,26 +140,36 @@ class Call:
     event_data: Any = None
 
 
+def call_about(name: str, page_values: list[Any], types: list[str]) -> Call:
+    """Return a call with a name in each text that the page sends, and in each field of the event."""
+    values = list(page_values)
+    for position, component_type in enumerate(types):
+        if component_type in ("textbox", "browserstate"):
+            values[position] = name
+    event_data: dict[str, Any] = dict.fromkeys(EVENT_FIELDS, name)
+    event_data |= {"link": f"report={name}&query=1", "epoch": 1}
+    return Call(values, event_data)
+
+
+def hostile_call(number: int, types: list[str]) -> Call:
+    """Return one of ROUNDS calls with hostile values, others in each round."""
+    values = []
+    for position, component_type in enumerate(types):
+        hostile = HOSTILE.get(component_type, ANY_TYPE)
+        values.append(hostile[(2 * number + position) % len(hostile)])
+    return Call(values, ANY_TYPE[number])
+
+
 def calls_of(visited: VisitedServer, dependency: dict[str, Any]) -> list[Call]:
     """Return calls of an event: with the page's own values, ids that the server has, and hostile ones."""
     types = [visited.visitor.components[number]["type"] for number in dependency["inputs"]]
     page_values = visited.visitor.values(dependency)
+
     calls = [Call(page_values)]
     for name in (visited.library, visited.run, visited.report, "CLIP"):
-        values = list(page_values)
-        for position, component_type in enumerate(types):
-            if component_type in ("textbox", "browserstate"):
-                values[position] = name
-        event_data: dict[str, Any] = dict.fromkeys(EVENT_FIELDS, name)
-        event_data |= {"link": f"report={name}&query=1", "epoch": 1}
-        calls.append(Call(values, event_data))
-
+        calls.append(call_about(name, page_values, types))
     for number in range(ROUNDS):
-        values = []
-        for position, component_type in enumerate(types):
-            hostile = HOSTILE.get(component_type, ANY_TYPE)
-            values.append(hostile[(2 * number + position) % len(hostile)])
-        calls.append(Call(values, ANY_TYPE[number]))
+        calls.append(hostile_call(number, types))
     return calls
 
 
@@ -229,10 +206,10 @@ def test_no_event_of_a_visitor_changes_anything(visited: VisitedServer) -> None:
 def test_no_tool_of_agents_changes_anything(visited: VisitedServer) -> None:
     pytest.importorskip("mcp", reason="needs the MCP package, nt2vr[mcp]")
     before = files_in(visited.app)
-
-    agent = RawClient(visited.app.url, STRANGER)
+    agent = visited.visitor
     tools = agent.call_as_agent("tools/list", {})["tools"]
     assert len(tools) >= 4
+
     for tool in tools:
         parameters = tool["inputSchema"].get("properties", {})
         for value in ("a dog", visited.library, visited.report, *ANY_TYPE):
@@ -254,7 +231,7 @@ def test_every_route_that_may_change_something_is_known(visited: VisitedServer) 
 
 def test_no_get_of_a_visitor_changes_anything(visited: VisitedServer) -> None:
     before = files_in(visited.app)
-    with httpx.Client(base_url=visited.app.url, headers=STRANGER, timeout=WAIT_S) as client:
+    with httpx.Client(base_url=visited.app.url, headers=STRANGER, timeout=TIMEOUT_S) as client:
         for method, path in visited.routes():
             if method not in ("GET", "HEAD"):
                 continue
@@ -264,110 +241,3 @@ def test_no_get_of_a_visitor_changes_anything(visited: VisitedServer) -> None:
                     pass
 
     assert files_in(visited.app) == before
-
-
-@pytest.fixture(scope="module")
-def shared(gallery_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp]:
-    """A server on which everyone may train, import and download."""
-    folder = tmp_path_factory.mktemp("shared")
-    everyone: dict[str, Any] = dict.fromkeys(
-        ("NT2VR_ALLOW_TRAIN", "NT2VR_ALLOW_IMPORT", "NT2VR_ALLOW_DOWNLOAD"), "everyone"
-    )
-    with run_app(folder, gallery_data / "cache", program=HELD_APP, **everyone) as app:
-        yield app
-
-
-def start_evaluation(client: RawClient, folder: Path, session: str) -> list[Any]:
-    event = ("evaluate-start", "click")
-    wait_for(lambda: refusal(client.send(event, session=session)) == "")
-    return [""]
-
-
-def start_pictures_plus_texts(client: RawClient, folder: Path, session: str) -> list[Any]:
-    event = ("evaluate-start", "click")
-    values = client.values(client.events[event])
-    values[0] = "covr:world"
-    wait_for(lambda: refusal(client.send(event, values, session=session)) == "")
-    return [""]
-
-
-def start_indexing(client: RawClient, folder: Path, session: str) -> list[Any]:
-    return [add_library(client, folder, session)]
-
-
-def start_download(client: RawClient, folder: Path, session: str) -> list[Any]:
-    client.join(client.events["model-add", "click"], None, session=session)
-    return []
-
-
-def start_run(client: RawClient, folder: Path, session: str) -> list[Any]:
-    return [start_training(client, session)]
-
-
-@pytest.mark.parametrize(
-    ("start", "cancel", "kind"),
-    [
-        (start_evaluation, ("evaluate-cancel", "click"), "evaluation"),
-        (start_pictures_plus_texts, ("evaluate-cancel", "click"), "evaluation"),
-        (start_indexing, ("library-cancel", "click"), "indexing"),
-        (start_download, ("model-cancel", "click"), "download"),
-        (start_run, ("train-stop", "click"), "training"),
-    ],
-    ids=["evaluation", "pictures plus texts", "indexing", "download", "training"],
-)
-@pytest.mark.parametrize("who", ["the page", "the owner"])
-def test_its_page_or_the_owner_cancels_a_job(
-    shared: RunningApp,
-    tmp_path: Path,
-    start: Callable[..., list[Any]],
-    cancel: Event,
-    kind: str,
-    who: str,
-) -> None:
-    begun = shared.data / f"{BEGUN}{kind}"
-    cancelled = shared.data / f"{CANCELLED}{kind}"
-    begun.unlink(missing_ok=True)
-    cancelled.unlink(missing_ok=True)
-    visitor = RawClient(shared.url, STRANGER)
-    owner = RawClient(shared.url, {})
-    starter = visitor if who == "the page" else owner
-    session = uuid.uuid4().hex
-    values = start(starter, tmp_path, session)
-    wait_for(begun.exists)
-
-    message = refusal(visitor.send(cancel, values, session="another"))
-    assert message.startswith("Only the page that started it, or the owner, may cancel it")
-    time.sleep(0.2)
-    assert not cancelled.exists()
-
-    if who == "the page":
-        # Its stream may be open for the job itself.
-        visitor.join(visitor.events[cancel], values, session=session)
-    else:
-        assert refusal(owner.send(cancel, values, session="another")) == ""
-    wait_for(cancelled.exists)
-
-
-def test_a_visitor_who_watches_stops_no_training(shared: RunningApp) -> None:
-    stopped = shared.data / f"{CANCELLED}training"
-    stopped.unlink(missing_ok=True)
-    visitor = RawClient(shared.url, STRANGER)
-    owner = RawClient(shared.url, {})
-    start_training(owner)
-    for dependency in visitor.dependencies:
-        if dependency["api_name"].startswith("on_visit"):
-            visitor.send_to(dependency, session="watching")
-
-    message = refusal(visitor.send(("watch", "stop"), session="watching"))
-    assert message.startswith("Only the page that started it")
-    assert not stopped.exists()
-
-
-def test_visitors_who_may_import_name_no_path(shared: RunningApp, tmp_path: Path) -> None:
-    """Nor do they learn whether it exists."""
-    existing = tmp_path / "there.pt"
-    existing.touch()
-    visitor = RawClient(shared.url, STRANGER)
-    for path in (str(existing), str(tmp_path / "none.pt"), "docs", "ViT-B-32/a/../../docs"):
-        error = visitor.error(ADD, values_of_box(visitor, path))
-        assert error.startswith("Only the owner may name files"), path

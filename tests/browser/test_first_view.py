@@ -80,25 +80,32 @@ def test_another_search_s_link_shows_nothing_of_the_default_story(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("order", [("CLIP", "CLIP-neg"), ("CLIP-neg", "CLIP")])
+@pytest.mark.parametrize(
+    ("link", "coin", "systems", "num_names"),
+    [
+        ("?stage=1", 0.1, "CLIP|CLIP-neg", 1),
+        # Before a guess, no column has a name, and the coin decides their order.
+        ("?stage=1&guess=1", 0.9, "CLIP-neg|CLIP", 0),
+    ],
+    ids=["stage", "guess"],
+)
 def test_the_stage_opens_with_the_clips_of_its_first_story(
-    own_page: Page, running_app: RunningApp, order: tuple[str, str]
+    own_page: Page, running_app: RunningApp, link: str, coin: float, systems: str, num_names: int
 ) -> None:
     page = own_page
-    is_guess = order[0] == "CLIP-neg"
-    coin = 0.9 if is_guess else 0.1
     page.add_init_script(f"Math.random = () => {coin}")
     with held(page, EVENTS, SEARCH) as search:
-        page.goto(f"{running_app.url}?stage=1{'&guess=1' if is_guess else ''}")
+        page.goto(running_app.url + link)
         search.wait_for_one()
         expect(columns(page)).to_have_count(2)
         expect(page.locator(".nt-clip video:visible")).to_have_count(16)
         expect(page.locator(".nt-sentence")).to_have_text(DEFAULT_QUERY)
-        expect(page.get_by_text("CLIP-neg", exact=True).locator("visible=true")).to_have_count(
-            0 if is_guess else 1
-        )
+        names = page.get_by_text("CLIP-neg", exact=True).locator("visible=true")
+        expect(names).to_have_count(num_names)
         staged_clips = page.locator(".nt-clip").evaluate_all(STAGED)
-        assert all(size > 120 and bottom <= 800 for _, size, bottom in staged_clips)
+        for _id, width, bottom in staged_clips:
+            assert width > 120
+            assert bottom <= 800
     page.wait_for_function("history.state?.answered", timeout=MODELS_MS)
-    assert parse_qs(urlsplit(page.url).query)["systems"] == ["|".join(order)]
+    assert parse_qs(urlsplit(page.url).query)["systems"] == [systems]
     assert page.locator(".nt-clip").evaluate_all(STAGED) == staged_clips

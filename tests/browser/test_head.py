@@ -56,7 +56,17 @@ FITS = """() => {
 
 
 def resize(page: Page, size: tuple[int, int]) -> None:
-    page.set_viewport_size({"width": size[0], "height": size[1]})
+    width, height = size
+    page.set_viewport_size({"width": width, "height": height})
+
+
+def clip_ids(column: Locator) -> set[str | None]:
+    return {clip.get_attribute("data-id") for clip in column.locator(".nt-clip").all()}
+
+
+def has_full_rows(grid: dict[str, Any]) -> bool:
+    """Say whether all rows of a column have the same number of tiles."""
+    return len(set(grid["rows"])) == 1
 
 
 @pytest.mark.slow
@@ -88,9 +98,10 @@ def test_each_system_has_a_coloured_pill_with_its_score(loaded_page: Page) -> No
     follow(page, ELEPHANT)
 
     pills = page.locator(".nt-pill")
-    clip, clip_neg = columns(page).locator(".nt-badge").all_inner_texts()
-    num_right_of_clip, *_ = clip.split()
-    num_right_of_clip_neg, *_ = clip_neg.split()
+    # "5 of 8 right".
+    clip_badge, clip_neg_badge = columns(page).locator(".nt-badge").all_inner_texts()
+    num_right_of_clip, *_ = clip_badge.split()
+    num_right_of_clip_neg, *_ = clip_neg_badge.split()
     expect(pills).to_have_text(
         [f"CLIP {num_right_of_clip}/8", f"CLIP-neg {num_right_of_clip_neg}/8"]
     )
@@ -120,21 +131,18 @@ def test_one_switch_drops_the_negation(loaded_page: Page) -> None:
     assert len(stayed_of_clip_neg) <= 3
 
 
-def clip_ids(column: Locator) -> set[str | None]:
-    return {clip.get_attribute("data-id") for clip in column.locator(".nt-clip").all()}
-
-
 @pytest.mark.slow
 def test_rows_are_full_and_clips_fill_the_window(loaded_page: Page) -> None:
     page = loaded_page
-    for size, least in ((WIDE, 200), (LAPTOP, 160), ((1920, 1080), 240)):
+    for size, least_width in ((WIDE, 200), (LAPTOP, 160), ((1920, 1080), 240)):
         resize(page, size)
         follow(page, "?q=a+lion+without+a+tree&systems=CLIP|CLIP-neg")
+        _window_width, window_height = size
         for grid in page.evaluate(GRID):
             assert has_full_rows(grid), (size, grid)
             assert grid["clips"] == 8, (size, grid)
-            assert grid["width"] > least, (size, grid)
-            assert grid["bottom"] <= size[1], (size, grid)
+            assert grid["width"] > least_width, (size, grid)
+            assert grid["bottom"] <= window_height, (size, grid)
 
 
 @pytest.mark.parametrize(("k", "num_rows"), [(6, 2), (12, 3), (16, 4)])
@@ -145,11 +153,6 @@ def test_rows_are_full_for_any_number_of_clips(loaded_page: Page, k: int, num_ro
     for grid in page.evaluate(GRID):
         assert has_full_rows(grid), grid
         assert len(grid["rows"]) == num_rows, grid
-
-
-def has_full_rows(grid: dict[str, Any]) -> bool:
-    """Say whether all rows of a column have the same number of tiles."""
-    return len(set(grid["rows"])) == 1
 
 
 def test_three_columns_fit_into_a_laptop_s_window(loaded_page: Page) -> None:

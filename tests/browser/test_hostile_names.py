@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import gradio
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -17,11 +16,12 @@ from nt2vr.search.strategies import System
 from tests.browser.test_library_journey import open_library_tab, wait_until_ready
 from tests.conftest import RunningApp
 from tests.support.page_actions import MODELS_MS, columns, follow
+from tests.support.paths import GRADIO_MEDIA
 from tests.support.word_encoder import report_of
 
 pytestmark = pytest.mark.browser
 
-LION = Path(gradio.__file__).parent / "media_assets" / "images" / "lion.jpg"
+LION = GRADIO_MEDIA / "images" / "lion.jpg"
 RUN = "(window.hacked=1)"
 PAYLOADS = (
     f"<img src=x onerror={RUN}>",
@@ -80,7 +80,7 @@ def add_report(archive: Archive) -> str:
     return report_id
 
 
-# Pictures of payloads have failed by then, too.
+# Loads a picture that is not there: pictures of payloads have failed by then, too.
 FAIL_TO_LOAD = """() => new Promise((done) => {
   const probe = new Image();
   probe.onerror = () => requestAnimationFrame(() => requestAnimationFrame(done));
@@ -89,6 +89,7 @@ FAIL_TO_LOAD = """() => new Promise((done) => {
 
 
 def was_run(page: Page) -> bool:
+    """Say whether a payload's script has run, after everything that could start it."""
     page.mouse.move(300, 300)
     page.evaluate(FAIL_TO_LOAD)
     return bool(page.evaluate("'hacked' in window"))

@@ -30,14 +30,14 @@ def test_best_frames_are_large_and_within_their_card(loaded_page: Page) -> None:
     frames = page.locator(".nt-frames > *")
     # Three of each system.
     expect(frames).to_have_count(9)
-    for width, least in ((390, 90), (700, 100), (960, 70), (1440, 100)):
+    for width, least_width in ((390, 90), (700, 100), (960, 70), (1440, 100)):
         page.set_viewport_size({"width": width, "height": 800})
         card = page.locator(".nt-detail").bounding_box()
         assert card
         for frame in frames.all():
             bounds = frame.bounding_box()
             assert bounds
-            assert bounds["width"] >= least, width
+            assert bounds["width"] >= least_width, width
             assert bounds["x"] + bounds["width"] <= card["x"] + card["width"], width
 
 
@@ -76,6 +76,11 @@ def dialog(page: Page) -> Locator:
     return page.get_by_role("dialog")
 
 
+def number_of(text: str) -> float:
+    """Read a number with a typographic minus."""
+    return float(text.replace("−", "-"))
+
+
 @pytest.mark.slow
 def test_a_score_is_explained_by_words_and_parts(dialog: Locator) -> None:
     # It comes only on demand.
@@ -98,17 +103,12 @@ def test_a_score_is_explained_by_words_and_parts(dialog: Locator) -> None:
     expect(boolean.locator(".nt-scored li")).to_have_count(4)
     expect(boolean).to_contain_text("adds up to the score")
     rows = boolean.locator("tr", has_not_text="alone")
-    contributions = map(number_of, rows.locator("td:last-child").all_inner_texts())
+    contributions = [number_of(text) for text in rows.locator("td:last-child").all_inner_texts()]
     score = number_of(boolean.locator("h3 b").inner_text())
     assert sum(contributions) == pytest.approx(score, abs=0.002)
     expect(dialog.get_by_role("article")).to_have_count(2)
     expect(dialog.get_by_role("article", name="CLIP-neg")).to_be_visible()
     expect(clip).to_have_count(0)
-
-
-def number_of(text: str) -> float:
-    """Read a number with a typographic minus."""
-    return float(text.replace("−", "-"))
 
 
 @pytest.mark.slow
@@ -142,8 +142,8 @@ def test_captions_of_an_enlarged_clip_are_matched(
 def result_of(system: str, ordered: list[float]) -> Result:
     """Return the results of a system that orders so much of each query's hard pairs."""
     ranks = np.ones(len(ordered), np.int32)
-    none = np.full(len(ordered), np.nan, np.float32)
-    measured = Measured(ranks, np.array(ordered, np.float32), none, none)
+    unmeasured = np.full(len(ordered), np.nan, np.float32)
+    measured = Measured(ranks, np.array(ordered, np.float32), unmeasured, unmeasured)
     return Result(system, {"model": system, "strategy": "plain"}, measured)
 
 

@@ -6,7 +6,6 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-import gradio
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
@@ -14,14 +13,14 @@ from nt2vr.library.libraries import Libraries
 from nt2vr.ui.search.state import DEFAULT_QUERY
 from tests.conftest import RunningApp
 from tests.support.page_actions import MODELS_MS, choose, columns, follow, reopen, serious, submit
+from tests.support.paths import GRADIO_MEDIA
 from tests.support.tiny_models import write_tiny
 
 pytestmark = pytest.mark.browser
 
-ASSETS = Path(gradio.__file__).parent / "media_assets"
-LION = ASSETS / "images" / "lion.jpg"
-CHEETAH = ASSETS / "images" / "cheetah.jpg"
-EARTH = ASSETS / "videos" / "world.mp4"
+LION = GRADIO_MEDIA / "images" / "lion.jpg"
+CHEETAH = GRADIO_MEDIA / "images" / "cheetah.jpg"
+EARTH = GRADIO_MEDIA / "videos" / "world.mp4"
 
 
 @pytest.fixture(autouse=True)
@@ -190,34 +189,43 @@ def remove_the_library(page: Page) -> None:
     expect(libraries).to_have_count(0)
 
 
+@pytest.fixture
+def tiny_model(running_app: RunningApp) -> Iterator[None]:
+    """A model "tiny" in the app, removed afterwards with all reports."""
+    folder = running_app.data / "models" / "tiny"
+    write_tiny(folder, "tiny")
+    yield
+    shutil.rmtree(folder)
+    shutil.rmtree(running_app.data / "evaluation" / "reports", ignore_errors=True)
+
+
 @pytest.mark.slow
-def test_a_model_without_an_index_asks_first(
-    page: Page, running_app: RunningApp, videos: Path
-) -> None:
-    write_tiny(running_app.data / "models" / "tiny", "tiny")
-    try:
-        follow(page)
-        add_videos(page, videos)
-        page.get_by_role("link", name="Search this library").click()
-        expect(page.locator("#gallery input")).to_have_value("Videos", timeout=MODELS_MS)
-        # Of the one model that knows more than drawings.
-        expect(columns(page)).to_have_count(2, timeout=MODELS_MS)
-        expect(page.locator("#query textarea")).to_have_value("a cheetah is running")
-        expect(page.locator("#search-index")).to_be_hidden()
-        choose(page, "systems", "CLIP")
-        page.keyboard.press("Escape")
-        expect(page.get_by_text("Videos is not indexed by CLIP yet: 3 clips")).to_be_visible(
-            timeout=MODELS_MS
-        )
-        expect(columns(page)).to_have_count(0)
-        page.get_by_role("button", name="Index now").click()
-        expect(columns(page)).to_have_count(3, timeout=MODELS_MS)
-        expect(page.locator("#search-index")).to_have_text(re.compile("CLIP knows only drawings"))
-        open_an_evaluated_query(page)
-        find_moved_videos(page, videos)
-    finally:
-        shutil.rmtree(running_app.data / "models" / "tiny")
-        shutil.rmtree(running_app.data / "evaluation" / "reports", ignore_errors=True)
+def test_a_model_without_an_index_asks_first(page: Page, videos: Path, tiny_model: None) -> None:
+    follow(page)
+    add_videos(page, videos)
+    page.get_by_role("link", name="Search this library").click()
+    expect(page.locator("#gallery input")).to_have_value("Videos", timeout=MODELS_MS)
+    # Of the one model that knows more than drawings.
+    expect(columns(page)).to_have_count(2, timeout=MODELS_MS)
+    expect(page.locator("#query textarea")).to_have_value("a cheetah is running")
+    expect(page.locator("#search-index")).to_be_hidden()
+
+    index_by_clip(page)
+    open_an_evaluated_query(page)
+    find_moved_videos(page, videos)
+
+
+def index_by_clip(page: Page) -> None:
+    """Choose a model that has not indexed the library, and index it when asked."""
+    choose(page, "systems", "CLIP")
+    page.keyboard.press("Escape")
+    question = page.get_by_text("Videos is not indexed by CLIP yet: 3 clips")
+    expect(question).to_be_visible(timeout=MODELS_MS)
+    expect(columns(page)).to_have_count(0)
+
+    page.get_by_role("button", name="Index now").click()
+    expect(columns(page)).to_have_count(3, timeout=MODELS_MS)
+    expect(page.locator("#search-index")).to_have_text(re.compile("CLIP knows only drawings"))
 
 
 def find_moved_videos(page: Page, videos: Path) -> None:

@@ -26,7 +26,8 @@ def right_of(locator: Locator) -> float:
 
 
 def resize(page: Page, size: tuple[int, int]) -> None:
-    page.set_viewport_size({"width": size[0], "height": size[1]})
+    width, height = size
+    page.set_viewport_size({"width": width, "height": height})
 
 
 @pytest.fixture
@@ -45,7 +46,8 @@ def test_a_phone_shows_the_columns_side_by_side(phone: Page) -> None:
     first, _, third = columns(phone).all()
     assert box(first)["x"] == MARGIN
     assert right_of(third) == PHONE[0] - MARGIN
-    assert box(first)["y"] == box(third)["y"] < PHONE[1] * 0.6
+    assert box(first)["y"] == box(third)["y"]
+    assert box(third)["y"] < PHONE[1] * 0.6
     # The pills are in a row that can be swiped.
     pills = phone.locator(".nt-pill")
     expect(pills).to_have_text(["CLIP 0/8", "CLIP-bnl 0/8", "CLIP-neg 8/8"])
@@ -102,8 +104,8 @@ def test_no_tab_is_wider_than_a_phone(phone: Page) -> None:
 def test_a_tablet_shows_three_columns_at_once(phone: Page) -> None:
     resize(phone, TABLET)
 
-    first, *_, last = boxes = columns(phone).evaluate_all(BOXES)
-
+    boxes = columns(phone).evaluate_all(BOXES)
     assert len({bounds["y"] for bounds in boxes}) == 1
+    first, *_, last = boxes
     assert first["x"] == MARGIN
     assert last["x"] + last["width"] == TABLET[0] - MARGIN

@@ -26,6 +26,7 @@ SYSTEMS = {"CLIP": 1, "CLIP-neg": 2, "CLIP-bnl": 3}
 
 
 def result_of(system: str) -> Result:
+    """Return made-up results of a system, the same each time."""
     rng = np.random.default_rng(SYSTEMS[system])
     ordered, tied, violations = rng.random((3, NUM_QUERIES), np.float32)
     all_rows = np.tile(np.arange(400, dtype=np.int32), (NUM_QUERIES, 1))
@@ -37,7 +38,9 @@ def result_of(system: str) -> Result:
 
 
 def query_about(number: int) -> JudgedQuery:
+    """Return a query for one video; half of them have "not", and the others "without"."""
     wanted = f"a man is reading book {number}"
+    cue = "not" if number % 2 else "without"
     return JudgedQuery(
         "composed",
         f"{wanted} and not dancing",
@@ -45,7 +48,7 @@ def query_about(number: int) -> JudgedQuery:
         violating=row_array(range(200, 300)),
         wanted=wanted,
         unwanted=("dancing",),
-        cue="not" if number % 2 else "without",
+        cue=cue,
     )
 
 
@@ -73,47 +76,57 @@ def rows(page: Page) -> Locator:
     return page.locator(".nt-query a[data-show]")
 
 
-@pytest.mark.slow
-def test_step_through_queries_write_a_note_and_come_back(
-    own_page: Page, running_app: RunningApp, report_id: str
-) -> None:
-    page = own_page
-    page.goto(f"{running_app.url}?report={report_id}")
+def review(page: Page) -> Locator:
+    return page.get_by_role("dialog", name="Review")
+
+
+def progress(page: Page) -> Locator:
+    return page.locator(".nt-review header b")
+
+
+def open_the_second_page(page: Page, url: str) -> None:
+    """Open a report's queries with "not" in the order of how much they became worse, at the second page."""
+    page.goto(url)
     expect(rows(page)).to_have_count(20, timeout=MODELS_MS)
     choose(page, "evaluate-order", "worsened")
     choose(page, "evaluate-cue", "not (50)")
     expect(page.locator(".nt-list")).to_contain_text("50 of 100 queries")
     page.get_by_role("link", name="next").click()
     expect(page.locator(".nt-list")).to_contain_text("page 2 of 3")
-    url_of_list = page.url
+
+
+def scroll_down(page: Page) -> float:
+    """Scroll to the tenth query; return how far."""
     rows(page).nth(9).scroll_into_view_if_needed()
     page.wait_for_function("history.state?.scroll === scrollY")
-    scroll = page.evaluate("scrollY")
+    scroll: float = page.evaluate("scrollY")
     assert scroll > 0
     expect(page.locator("img.nt-thumb[src$='.webp']")).to_have_count(40)
+    return scroll
 
-    # Review a query and its neighbours.
-    review = page.get_by_role("dialog", name="Review")
+
+def review_a_query_and_its_neighbour(page: Page, texts: list[str]) -> None:
     question = page.locator(".nt-question")
-    progress = page.locator(".nt-review header b")
-    texts = rows(page).all_inner_texts()
     rows(page).nth(9).click()
     expect(question).to_have_text(texts[9])
-    expect(progress).to_have_text("query 30 of 50")
+    expect(progress(page)).to_have_text("query 30 of 50")
     for side in page.locator(".nt-sides section").all():
         expect(side.locator("video")).to_have_count(6)
+
     page.keyboard.press("ArrowRight")
     expect(question).to_have_text(texts[10])
     page.keyboard.press("ArrowLeft")
-    expect(progress).to_have_text("query 30 of 50")
+    expect(progress(page)).to_have_text("query 30 of 50")
 
-    # Write a tag and a note.
-    review.get_by_label("Tag").fill("ambiguous")
+
+def write_a_tag_and_a_note(page: Page) -> None:
+    review(page).get_by_label("Tag").fill("ambiguous")
     page.keyboard.press("Tab")
     page.keyboard.type("who ", delay=20)
     # The tag is saved while the note is being typed.
     expect(page.locator(".nt-saved")).to_have_text("saved")
     expect(page.locator(".nt-listed .nt-tag")).to_have_text("ambiguous")
+
     page.keyboard.type("dances?", delay=20)
     # This moves the caret.
     page.keyboard.press("ArrowLeft")
@@ -122,27 +135,46 @@ def test_step_through_queries_write_a_note_and_come_back(
     expect(page.locator(".nt-saved")).to_have_text("saved")
     expect(page.locator(".nt-listed .nt-query i")).to_have_text("who dances?")
 
-    # Search for something else, and come back.
-    follow(page)
-    expect(review).not_to_be_visible()
-    follow_report(page)
-    expect(progress).to_have_text("query 30 of 50")
-    expect(review.get_by_label("Note")).to_have_value("who dances?")
-    expect(review.get_by_label("Tag")).to_have_value("ambiguous")
 
-    # Open the query in Search: the review is closed, so that one can type there.
+def search_for_something_else_and_come_back(page: Page) -> None:
+    follow(page)
+    expect(review(page)).not_to_be_visible()
+    follow_report(page)
+    expect(progress(page)).to_have_text("query 30 of 50")
+    expect(review(page).get_by_label("Note")).to_have_value("who dances?")
+    expect(review(page).get_by_label("Tag")).to_have_value("ambiguous")
+
+
+def open_it_in_search(page: Page) -> None:
+    """Open the query in Search: the review is closed, so that one can type there."""
     page.get_by_role("link", name="Open in Search").click()
     legend = page.locator(".nt-legend")
     expect(legend).to_contain_text("relevant in the evaluation", timeout=MODELS_MS)
     page.locator("#query textarea").focus()
     expect(page.locator("#query textarea")).to_be_focused()
 
-    # Go back to the review, and from there to the list, where it was left.
+
+@pytest.mark.slow
+def test_step_through_queries_write_a_note_and_come_back(
+    own_page: Page, running_app: RunningApp, report_id: str
+) -> None:
+    page = own_page
+    open_the_second_page(page, f"{running_app.url}?report={report_id}")
+    url_of_list = page.url
+    scroll = scroll_down(page)
+    texts = rows(page).all_inner_texts()
+
+    review_a_query_and_its_neighbour(page, texts)
+    write_a_tag_and_a_note(page)
+    search_for_something_else_and_come_back(page)
+    open_it_in_search(page)
+
+    # Back to the review, and from there to the list, where it was left.
     page.go_back()
-    expect(review).to_be_visible()
-    expect(question).to_have_text(texts[9])
+    expect(review(page)).to_be_visible()
+    expect(page.locator(".nt-question")).to_have_text(texts[9])
     page.go_back()
-    expect(review).not_to_be_visible()
+    expect(review(page)).not_to_be_visible()
     assert page.url == url_of_list
     expect(page.locator("#evaluate-cue input")).to_have_value("not (50)")
     expect(page.locator(".nt-list")).to_contain_text("page 2 of 3")
@@ -158,7 +190,7 @@ def test_find_queries_review_one_and_return_from_another_tab(page: Page, report_
     page.locator("#evaluate-find textarea").press_sequentially("book 7")
     expect(page.locator(".nt-list")).to_contain_text("19 of 100 queries")
     # An answer to an older click must not show it.
-    expect(page.get_by_role("dialog", name="Review")).not_to_be_visible()
+    expect(review(page)).not_to_be_visible()
     expect(page).not_to_have_url(re.compile("query="))
 
     choose(page, "evaluate-second", "CLIP")
@@ -181,11 +213,10 @@ def test_find_queries_review_one_and_return_from_another_tab(page: Page, report_
 def click_twice_quickly(page: Page) -> None:
     """Of two clicks the newer one decides what is shown."""
     rows(page).first.click()
-    review = page.get_by_role("dialog", name="Review")
-    expect(page.locator(".nt-review header b")).to_contain_text("query 1 of")
+    expect(progress(page)).to_contain_text("query 1 of")
     with held(page, "**/gradio_api/queue/join*") as answers:
         page.keyboard.press("ArrowRight")
         answers.wait_for_one()
         page.get_by_role("button", name="Next query").click()
         page.keyboard.press("Escape")
-    expect(review).not_to_be_visible()
+    expect(review(page)).not_to_be_visible()

@@ -84,9 +84,8 @@ def start_a_run(page: Page, runs: Path) -> None:
 
     loss.get_by_label("weight").fill("much")
     page.locator("#train-start").click()
-    expect(
-        page.get_by_text("weight of the loss contrastive must be a number").first
-    ).to_be_visible()
+    error = page.get_by_text("weight of the loss contrastive must be a number")
+    expect(error.first).to_be_visible()
     assert list(runs.glob("[!.]*")) == []
     loss.get_by_label("weight").fill("0.5")
     page.locator("#train-start").click()
@@ -171,51 +170,61 @@ def test_a_run_is_started_stopped_resumed_and_outlives_the_app(
             assert "Traceback" not in app.log.read_text()
 
 
-@pytest.mark.slow
-def test_charts_and_the_question_fit_their_frames(page: Page, running_app: RunningApp) -> None:
+@pytest.fixture
+def finished_run(running_app: RunningApp) -> Iterator[RunFolder]:
+    """A run of two epochs, whose name would break a script; it is removed afterwards."""
     run = RunFolder(running_app.data / "runs" / "done-20261123-120000")
     run.path.mkdir(parents=True)
-    try:
-        save_config(TrainConfig(name=HOSTILE, epochs=2), run.config)
-        rows: list[dict[str, float]] = [
-            {"epoch": 0, "step": 0, "base/original/MIR": 0.8, "base/composed/MIR": 0.4}
-        ]
-        for epoch in (1, 2):
-            rows.append({"epoch": epoch, "step": epoch, "contrastive": 1 / epoch})
-            rows.append(
-                {"epoch": epoch, "step": epoch, "original/MIR": 0.8, "composed/MIR": 0.3 * epoch}
-            )
-        run.metrics.write_text("".join(json.dumps(row) + "\n" for row in rows))
-        run.write_status(RunStatus("finished", 1, 2, 2))
-        page.get_by_role("tab", name="Train").click()
-        page.locator("#train .nt-run", has_text=run.path.name).click()
-        expect(page.locator(".nt-watch h3")).to_contain_text("done")
-        for size in ((1280, 800), (390, 844)):
-            page.set_viewport_size({"width": size[0], "height": size[1]})
-            expect(page.locator("#train-confirm")).to_be_hidden()
-            assert serious(page) == []
-            page.locator("#train-delete").click()
-            expect(page.locator("#train-confirm").get_by_role("button")).to_have_count(2)
-            plots = page.locator(".nt-plot")
-            expect(plots).to_have_count(3)
-            sizes = [plot.bounding_box() for plot in plots.all()]
-            assert len({(box["width"], box["height"]) for box in sizes if box}) == 1
-            inner = page.locator(".nt-plot > *, #train-confirm > *").all()
-            assert [
-                element.evaluate("node => node.outerHTML")
-                for element in inner
-                if element.evaluate(OUTSIDE)
-            ] == []
-            page.locator("#train-keep").click()
-        composed = page.locator(".nt-plot", has_text="Composed MIR")
-        composed.focus()
-        composed.press("ArrowLeft")
-        composed.press("ArrowLeft")
-        expect(composed.locator(".nt-readout")).to_have_text(
-            "epoch 1: done (23 Nov 12:00) 0.3, base 0.4"
-        )
-    finally:
-        shutil.rmtree(run.path)
+    save_config(TrainConfig(name=HOSTILE, epochs=2), run.config)
+    rows: list[dict[str, float]] = [
+        {"epoch": 0, "step": 0, "base/original/MIR": 0.8, "base/composed/MIR": 0.4},
+        {"epoch": 1, "step": 1, "contrastive": 1.0},
+        {"epoch": 1, "step": 1, "original/MIR": 0.8, "composed/MIR": 0.3},
+        {"epoch": 2, "step": 2, "contrastive": 0.5},
+        {"epoch": 2, "step": 2, "original/MIR": 0.8, "composed/MIR": 0.6},
+    ]
+    run.metrics.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    run.write_status(RunStatus("finished", 1, 2, 2))
+    yield run
+    shutil.rmtree(run.path)
+
+
+def check_frames(page: Page) -> None:
+    """Check that the charts are of one size, and that nothing leaves its frame, nor does the question."""
+    plots = page.locator(".nt-plot")
+    expect(plots).to_have_count(3)
+    sizes = set()
+    for plot in plots.all():
+        box = plot.bounding_box()
+        if box:
+            sizes.add((box["width"], box["height"]))
+    assert len(sizes) == 1
+
+    for element in page.locator(".nt-plot > *, #train-confirm > *").all():
+        assert not element.evaluate(OUTSIDE), element.evaluate("node => node.outerHTML")
+
+
+@pytest.mark.slow
+def test_charts_and_the_question_fit_their_frames(page: Page, finished_run: RunFolder) -> None:
+    page.get_by_role("tab", name="Train").click()
+    page.locator("#train .nt-run", has_text=finished_run.path.name).click()
+    expect(page.locator(".nt-watch h3")).to_contain_text("done")
+    for width, height in ((1280, 800), (390, 844)):
+        page.set_viewport_size({"width": width, "height": height})
+        expect(page.locator("#train-confirm")).to_be_hidden()
+        assert serious(page) == []
+        page.locator("#train-delete").click()
+        expect(page.locator("#train-confirm").get_by_role("button")).to_have_count(2)
+        check_frames(page)
+        page.locator("#train-keep").click()
+
+    # A chart is read by keys.
+    composed = page.locator(".nt-plot", has_text="Composed MIR")
+    composed.focus()
+    composed.press("ArrowLeft")
+    composed.press("ArrowLeft")
+    readout = composed.locator(".nt-readout")
+    expect(readout).to_have_text("epoch 1: done (23 Nov 12:00) 0.3, base 0.4")
 
 
 @pytest.mark.slow
@@ -258,12 +267,12 @@ def use_its_model(page: Page) -> None:
         expect(columns(page)).to_have_count(1)
 
 
-@pytest.mark.slow
-def test_a_diverged_run_is_resumed_at_a_lower_rate(
-    chromium: Browser, gallery_data: Path, tmp_path: Path
-) -> None:
-    runs = tmp_path / "data" / "runs"
-    run = RunFolder(runs / "steep")
+DIVERGED = "The loss became non-finite at step 2 of epoch 1. Try a lower learning_rate."
+
+
+def write_diverged_run(folder: Path) -> RunFolder:
+    """Write a run that failed in its first epoch, as its loss became non-finite."""
+    run = RunFolder(folder)
     run.path.mkdir(parents=True)
     sizes: dict[str, int] = {
         "num_clips": 16,
@@ -274,8 +283,16 @@ def test_a_diverged_run_is_resumed_at_a_lower_rate(
     }
     config = TrainConfig(name="Steep", model=TINY, learning_rate=1e-3, warmup_steps=2, **sizes)
     save_config(config, run.config)
-    error = "The loss became non-finite at step 2 of epoch 1. Try a lower learning_rate."
-    run.write_status(RunStatus("failed", 1, 1, 2, error=error, total=4, diverged_rate=1e-3))
+    run.write_status(RunStatus("failed", 1, 1, 2, error=DIVERGED, total=4, diverged_rate=1e-3))
+    return run
+
+
+@pytest.mark.slow
+def test_a_diverged_run_is_resumed_at_a_lower_rate(
+    chromium: Browser, gallery_data: Path, tmp_path: Path
+) -> None:
+    runs = tmp_path / "data" / "runs"
+    run = write_diverged_run(runs / "steep")
     with (
         trainings(runs),
         run_app(tmp_path, gallery_data / "cache", free_port()) as app,
@@ -283,7 +300,7 @@ def test_a_diverged_run_is_resumed_at_a_lower_rate(
     ):
         open_tab(page, app.url)
         watch = page.locator(".nt-watch")
-        expect(watch).to_contain_text(error)
+        expect(watch).to_contain_text(DIVERGED)
         expect(watch).to_contain_text("step 2 of 4")
         page.get_by_role("button", name="Resume at learning rate 0.0001").click()
         expect(watch.get_by_role("status")).to_have_text("finished", timeout=WAIT_MS)

@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -52,6 +53,7 @@ def follow_two_checkpoints(page: Page, run: RunFolder) -> None:
     column = page.locator("[data-run]")
     expect(columns(page)).to_have_count(1, timeout=MODELS_MS)
     expect(training).to_contain_text("drawing sentences: 12 of 40")
+
     page.get_by_role("button", name="Watch it learn", exact=True).click()
     panel = page.locator("#watch")
     expect(panel.get_by_text("One run trains at a time: CLIP has to wait")).to_be_visible()
@@ -61,6 +63,7 @@ def follow_two_checkpoints(page: Page, run: RunFolder) -> None:
     expect(panel.get_by_role("button", name="Start afterwards")).to_have_count(0)
     panel.get_by_role("button", name="do not start").click()
     expect(panel).not_to_contain_text("starts after")
+
     training.get_by_role("button", name="watch it").click()
     expect(training).to_contain_text("its column joins with the first checkpoint")
     add_epoch(run, 1, "clip-bnl")
@@ -68,6 +71,7 @@ def follow_two_checkpoints(page: Page, run: RunFolder) -> None:
     expect(columns(page)).to_have_count(2)
     # One epoch leaves no choice.
     expect(page.locator(".nt-epochs")).to_have_count(0)
+
     page.evaluate(COUNT_FLIGHTS)
     add_epoch(run, 2, "clip-neg")
     expect(column.locator("h3")).to_contain_text("epoch 2", timeout=MODELS_MS)
@@ -121,34 +125,36 @@ def go_back(page: Page) -> None:
     expect(page.locator("#systems")).not_to_contain_text("epoch", timeout=MODELS_MS)
 
 
-@pytest.mark.slow
-def test_watch_a_run_learn_and_go_back_through_its_epochs(
-    own_page: Page, running_app: RunningApp
-) -> None:
-    page = own_page
+@pytest.fixture
+def run(running_app: RunningApp) -> Iterator[RunFolder]:
+    """A run that has not begun; it is removed afterwards."""
     run = RunFolder(running_app.data / "runs" / "learns-20261122-120000")
     run.path.mkdir(parents=True)
     save_config(load_config(PRESET), run.config)
-    try:
-        with run.training():
-            run.write_status(
-                RunStatus("preparing", os.getpid(), doing="drawing sentences", done=12, total=40)
-            )
-            page.goto(running_app.url + SEARCH)
-            follow_two_checkpoints(page, run)
-            look_at_it_on_a_phone(page)
-            go_back(page)
-            run.write_status(RunStatus("finished", os.getpid(), 2, 48))
-        expect(page.locator(".nt-training")).to_have_count(0)
-        expect(columns(page)).to_have_count(2)
-    finally:
-        shutil.rmtree(run.path)
+    yield run
+    shutil.rmtree(run.path)
 
 
 @pytest.mark.slow
-def test_a_recorded_run_plays_from_its_base_to_the_end(
-    page: Page,
+def test_watch_a_run_learn_and_go_back_through_its_epochs(
+    own_page: Page, running_app: RunningApp, run: RunFolder
 ) -> None:
+    page = own_page
+    preparing = RunStatus("preparing", os.getpid(), doing="drawing sentences", done=12, total=40)
+    with run.training():
+        run.write_status(preparing)
+        page.goto(running_app.url + SEARCH)
+        follow_two_checkpoints(page, run)
+        look_at_it_on_a_phone(page)
+        go_back(page)
+        run.write_status(RunStatus("finished", os.getpid(), 2, 48))
+
+    expect(page.locator(".nt-training")).to_have_count(0)
+    expect(columns(page)).to_have_count(2)
+
+
+@pytest.mark.slow
+def test_a_recorded_run_plays_from_its_base_to_the_end(page: Page) -> None:
     follow(page, "?systems=CLIP-bnl&k=4&q=a+dog")
     page.get_by_role("button", name="Replay", exact=True).click()
     column = page.locator("[data-run]")
@@ -160,12 +166,14 @@ def test_a_recorded_run_plays_from_its_base_to_the_end(
     page.get_by_role("slider", name="epoch").press("End")
     expect(column.locator(".nt-counts")).to_contain_text("8 of 8 show “a dog” → ")
     expect(column.locator(".nt-clip")).to_have_count(8)
+
     # This query has not been recorded.
     submit(page, "a cat, no dog")
     expect(column).to_have_count(0)
     assert "replay" not in page.url
     # The person's own systems are back.
     expect(page).to_have_url(re.compile("systems=CLIP-bnl&k=4"))
+
     # On a phone it stands next to its base.
     page.set_viewport_size({"width": 390, "height": 844})
     follow(page, "?replay=1&systems=CLIP|CLIP-bnl|CLIP-neg&q=a+dog+but+no+cat")

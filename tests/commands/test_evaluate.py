@@ -44,6 +44,11 @@ def test_the_command_writes_a_report_and_shows_its_table(
         assert (out / name).is_file()
 
 
+def stored_arrays(data_dir: Path) -> dict[Path, int]:
+    """Return which files hold frames and embeddings; one that is written again has another number."""
+    return {path: path.stat().st_ino for path in (data_dir / "evaluation").rglob("*.np*")}
+
+
 def test_a_second_evaluation_draws_and_embeds_nothing_anew(data_dir: Path, tmp_path: Path) -> None:
     assert evaluate(data_dir, tmp_path / "first", "tiny") == 0
     arrays = stored_arrays(data_dir)
@@ -51,28 +56,32 @@ def test_a_second_evaluation_draws_and_embeds_nothing_anew(data_dir: Path, tmp_p
     assert evaluate(data_dir, tmp_path / "second", "tiny drop") == 0
 
     assert stored_arrays(data_dir) == arrays
-    first = load_report(tmp_path / "first").metrics
-    second = load_report(tmp_path / "second").metrics
-    assert second["tiny drop"] == first["tiny drop"]
+    first_metrics = load_report(tmp_path / "first").metrics
+    second_metrics = load_report(tmp_path / "second").metrics
+    assert second_metrics["tiny drop"] == first_metrics["tiny drop"]
 
 
-def stored_arrays(data_dir: Path) -> dict[Path, int]:
-    """Return which files hold frames and embeddings; one that is written again has another number."""
-    return {path: path.stat().st_ino for path in (data_dir / "evaluation").rglob("*.np*")}
+TASK = """path,captions
+dark.avi,['no light']
+light.avi,['light']
+damaged.avi,['lost']
+"""
 
 
-def test_a_task_is_evaluated_on_its_files(
-    data_dir: Path,
-    tmp_path: Path,
-    write_video: Callable[..., Path],
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+@pytest.fixture
+def task(tmp_path: Path, write_video: Callable[..., Path]) -> Path:
+    """A task of three videos, one of them damaged."""
     write_video("dark.avi", [0, 0])
     write_video("light.avi", [255, 255])
     (tmp_path / "damaged.avi").write_bytes(b"no video")
-    task = tmp_path / "task.csv"
-    rows = ["path,captions", "dark.avi,['no light']", "light.avi,['light']", "damaged.avi,['lost']"]
-    task.write_text("\n".join(rows), encoding="utf-8")
+    table = tmp_path / "task.csv"
+    table.write_text(TASK, encoding="utf-8")
+    return table
+
+
+def test_a_task_is_evaluated_on_its_files(
+    data_dir: Path, tmp_path: Path, task: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "out"
     folders = ["--out", str(out), "--data-dir", str(data_dir)]
 
@@ -80,21 +89,23 @@ def test_a_task_is_evaluated_on_its_files(
 
     report = load_report(out)
     assert report.video_ids == ("dark.avi", "light.avi")
-    ranks = [report.row(query).ranks["tiny"] for query in (0, 1)]
+    ranks = [report.row(0).ranks["tiny"], report.row(1).ranks["tiny"]]
     assert 1 in ranks
-    captured = capsys.readouterr()
-    assert captured.err.startswith("1 of 3 videos cannot be read: damaged.avi (")
-    assert "They are left out, and 1 of 3 queries with them.\n" in captured.err
-    head = captured.out.splitlines()[0]
+    printed = capsys.readouterr()
+    assert printed.err.startswith("1 of 3 videos cannot be read: damaged.avi (")
+    assert "They are left out, and 1 of 3 queries with them.\n" in printed.err
+    head = printed.out.splitlines()[0]
     assert "NegBench retrieval R@1 |" in head
-    assert captured.out.endswith("\n2 queries, 2 videos.\n")
+    assert printed.out.endswith("\n2 queries, 2 videos.\n")
 
 
 def test_a_bad_output_folder_is_refused_before_measuring(
     data_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "file").touch()
+
     assert evaluate(data_dir, tmp_path / "file" / "out", "tiny") == 1
+
     error = capsys.readouterr().err
     assert error == f"{tmp_path}/file/out cannot be written to. Name another folder.\n"
     assert not (data_dir / "evaluation").exists()
@@ -105,4 +116,6 @@ def test_the_measures_are_printed_as_json(
     data_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert evaluate(data_dir, tmp_path / "out", "tiny", "--json") == 0
-    assert json.loads(capsys.readouterr().out) == load_report(tmp_path / "out").metrics
+
+    printed = json.loads(capsys.readouterr().out)
+    assert printed == load_report(tmp_path / "out").metrics

@@ -26,8 +26,10 @@ def test_models_here_are_listed_before_those_to_download(
     assert models(data_dir, "list") == 0
 
     on_this_machine, _, to_download = capsys.readouterr().out.partition("To download")
-    for text in ("CLIP-neg", "shipped", "Mine", "added"):
-        assert text in on_this_machine
+    assert "CLIP-neg" in on_this_machine
+    assert "shipped" in on_this_machine
+    assert "Mine" in on_this_machine
+    assert "added" in on_this_machine
     assert "ViT-B-32/openai" in to_download
     assert "47.6 by its authors" in to_download
     assert "EVA" not in to_download
@@ -52,8 +54,8 @@ def test_models_are_listed_as_json(data_dir: Path, capsys: pytest.CaptureFixture
 
 def test_only_added_models_are_removed(data_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert models(data_dir, "remove", "Mine") == 0
-
     assert capsys.readouterr().out == "Mine is removed.\n"
+
     assert models(data_dir, "rm", "Mine") == 1
     assert models(data_dir, "remove", "CLIP") == 1
     assert not list((data_dir / "models").iterdir())

@@ -30,7 +30,8 @@ def test_an_address_that_cannot_be_used_is_one_sentence(
 
 def test_a_port_that_is_taken_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
-        port = str(server.getsockname()[1])
+        _address, number = server.getsockname()
+        port = str(number)
         assert main(["--port", port]) == 1
     assert capsys.readouterr().err.startswith(f"Cannot listen on {port} (")
 

@@ -25,6 +25,7 @@ def run(
     arguments: list[str], redirected: str, data: Path, buffered: bool = True
 ) -> subprocess.CompletedProcess[str]:
     """Run a command whose standard streams are redirected by the shell."""
+    # Python takes any text but "" for yes.
     unbuffered = "" if buffered else "1"
     environment = {**os.environ, "NT2VR_DATA": str(data), "PYTHONUNBUFFERED": unbuffered}
     shell = ["sh", "-c", f'exec "$@" {redirected}', "sh"]
@@ -32,6 +33,13 @@ def run(
     return subprocess.run(
         command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120
     )
+
+
+def assert_refused(result: subprocess.CompletedProcess[str]) -> None:
+    """Check that a command said in one line that its output cannot be written."""
+    assert result.returncode == 1
+    assert result.stderr.startswith("The output cannot be written (")
+    assert result.stderr.count("\n") == 1
 
 
 def test_a_full_disk_is_one_sentence(tmp_path: Path) -> None:
@@ -47,27 +55,25 @@ def test_output_that_cannot_be_written_is_one_sentence(
     assert_refused(run(arguments, redirected, tmp_path, buffered))
 
 
-def assert_refused(done: subprocess.CompletedProcess[str]) -> None:
-    """Check that a command said in one line that its output cannot be written."""
-    assert done.returncode == 1
-    assert done.stderr.startswith("The output cannot be written (")
-    assert done.stderr.count("\n") == 1
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("redirected", BAD_ERRORS)
 def test_errors_that_cannot_be_written_change_no_exit_status(
     redirected: str, tmp_path: Path
 ) -> None:
-    done = run(SPLIT, redirected, tmp_path)
-    assert done.returncode == 0
-    assert json.loads(done.stdout)["wanted"] == ["a dog"]
-    assert run(["serch"], redirected, tmp_path).returncode == 2
-    assert run(["search", "a dog", "--systems", "none"], redirected, tmp_path).returncode == 1
+    split = run(SPLIT, redirected, tmp_path)
+    assert split.returncode == 0
+    assert json.loads(split.stdout)["wanted"] == ["a dog"]
+
+    misuse = run(["serch"], redirected, tmp_path)
+    assert misuse.returncode == 2
+
+    mistake = run(["search", "a dog", "--systems", "none"], redirected, tmp_path)
+    assert mistake.returncode == 1
 
 
 def test_both_can_be_closed_at_once(tmp_path: Path) -> None:
-    assert run(SPLIT, ">&- 2>&-", tmp_path).returncode == 1
+    result = run(SPLIT, ">&- 2>&-", tmp_path)
+    assert result.returncode == 1
 
 
 @pytest.mark.slow
@@ -82,20 +88,24 @@ def test_work_is_done_whatever_becomes_of_the_output(
     sets = tmp_path / "sets"
     build = ["queries", "build", "--captions", str(captions), "--out", str(sets)]
 
-    done = run(build, redirected, tmp_path)
+    result = run(build, redirected, tmp_path)
 
-    assert done.returncode == status
+    assert result.returncode == status
     assert len((sets / "negated.txt").read_text().splitlines()) == 2
 
 
-def test_a_file_opened_later_is_not_standard_error(tmp_path: Path) -> None:
-    code = """
+# Exits with the number that the next file gets, of which the standard streams have 0 to 2.
+OPEN_A_FILE = """
 import os, sys
 from nt2vr.console import prepare_streams
 prepare_streams()
 with open(sys.argv[1], "w") as file:
-    os._exit(file.fileno() > 2)
+    os._exit(file.fileno())
 """
+
+
+def test_a_file_opened_later_is_not_standard_error(tmp_path: Path) -> None:
     shell = ["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh"]
-    command = [*shell, sys.executable, "-c", code, str(tmp_path / "file")]
-    assert subprocess.run(command, cwd=ROOT, timeout=60).returncode == 1
+    command = [*shell, sys.executable, "-c", OPEN_A_FILE, str(tmp_path / "file")]
+    result = subprocess.run(command, cwd=ROOT, timeout=60)
+    assert result.returncode > 2

@@ -110,7 +110,10 @@ class Kind:
     is_found_again: bool = False
 
     def source_in(self, folder: Path) -> str:
-        return self.source if isinstance(self.source, str) else str(self.source(folder))
+        """Return the source as a person types it; write it into a folder first unless it is on the Hub."""
+        if isinstance(self.source, str):
+            return self.source
+        return str(self.source(folder))
 
 
 KINDS = {
@@ -178,7 +181,9 @@ def add_by_command(models: Catalog, source: str, name: str = "", model: str = ""
 
 
 def add_in_python(models: Catalog, source: str, name: str = "", model: str = "") -> None:
-    options: dict[str, Any] = {"model": model} if model else {}
+    options: dict[str, Any] = {}
+    if model:
+        options["model"] = model
     assert nt2vr.add_model(source, name, models.home.parent, **options) in models.names()
 
 
@@ -214,26 +219,43 @@ def test_every_kind_of_source_becomes_a_model_that_loads(
     assert not list(models.home.glob(".*"))
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_only_the_same_download_may_reuse_a_name(
+FOUND_AGAIN = [name for name, kind in KINDS.items() if kind.is_found_again]
+REFUSED_AGAIN = [name for name, kind in KINDS.items() if not kind.is_found_again]
+
+
+@pytest.mark.parametrize("kind", FOUND_AGAIN)
+def test_a_download_that_is_here_is_found_again(
+    models: Catalog, hub: HubServer, tmp_path: Path, kind: str
+) -> None:
+    expected = KINDS[kind]
+    source = expected.source_in(tmp_path)
+    models.add(source)
+    hub.requests.clear()
+
+    assert models.add(source) == Added(expected.name, "It was here already.", was_here=True)
+    assert hub.requests == []
+
+    # Under the name of another model it is refused.
+    with pytest.raises(ConfigError, match="BASE"):
+        models.add(source, AddOptions("BASE"))
+    assert hub.weight_requests() == []
+    assert len(models.names()) == 2
+
+
+@pytest.mark.parametrize("kind", REFUSED_AGAIN)
+def test_any_other_source_may_not_reuse_a_name(
     models: Catalog, hub: HubServer, tmp_path: Path, kind: str
 ) -> None:
     expected = KINDS[kind]
     source = expected.source_in(tmp_path)
     models.add(source, AddOptions(model=expected.model))
-
     hub.requests.clear()
-    if expected.is_found_again:
-        assert models.add(source) == Added(expected.name, "It was here already.", was_here=True)
-        assert hub.requests == []
-    else:
-        with pytest.raises(ConfigError, match=expected.name):
-            models.add(source, AddOptions(model=expected.model))
+
+    with pytest.raises(ConfigError, match=expected.name):
+        models.add(source, AddOptions(model=expected.model))
     with pytest.raises(ConfigError, match="BASE"):
         models.add(source, AddOptions("BASE", model=expected.model))
-    # No weights were asked for.
-    for request in hub.requests:
-        assert not request.startswith("GET /cdn/")
+    assert hub.weight_requests() == []
     assert len(models.names()) == 2
 
 
@@ -286,32 +308,12 @@ def test_a_wrong_source_gets_examples_of_every_form(
         ("ViT-B-32/opnai", {}, "ViT-B-32/openai"),
         ("hf:none", {}, "none"),
         ("st:../x", {}, "../x"),
-        (
-            "tiny/test",
-            {"activation": "GELU"},
-            "activation .*tiny / test",
-        ),
+        ("tiny/test", {"activation": "GELU"}, "activation .*tiny / test"),
         ("hf:tester/mine", {"fps": 2.0}, "fps .*tester/mine"),
-        (
-            "st:tester/pictures",
-            {"key": "ema"},
-            "key .*st:tester/pictures",
-        ),
-        (
-            "hf:tester/videos",
-            {"dimensions": 2},
-            "instruction and dimensions .*hf:tester/videos",
-        ),
-        (
-            "mine.pt",
-            {"activation": "gelu"},
-            "activation .*gelu.* QuickGELU, GELU",
-        ),
-        (
-            "mine.pt",
-            {"positions": "middle"},
-            "positions .*middle.* centres, ends",
-        ),
+        ("st:tester/pictures", {"key": "ema"}, "key .*st:tester/pictures"),
+        ("hf:tester/videos", {"dimensions": 2}, "instruction and dimensions .*hf:tester/videos"),
+        ("mine.pt", {"activation": "gelu"}, "activation .*gelu.* QuickGELU, GELU"),
+        ("mine.pt", {"positions": "middle"}, "positions .*middle.* centres, ends"),
         ("mine.pt", {"fps": -1.0}, "fps .*-1.0.* 0 to 60"),
         ("mine.pt", {"size": "8x8"}, "8x8"),
         ("tiny/test", {"name": "a|b"}, r"1 to 60 .*\|"),
@@ -355,51 +357,69 @@ def test_downloads_are_recognised_without_looking_at_files(
     assert hub.requests == []
 
 
-@pytest.mark.parametrize(
-    ("alias", "kind", "flags"),
-    [
-        (
-            "import",
-            "a file",
-            ["--model", "base", "--frames", "3", "--activation", "GELU", "--pooling", "raw_mean"],
-        ),
-        ("import", "a folder", ["--frames", "3", "--positions", "ends"]),
-        ("import", "embeddings", []),
-        ("models get", "of open_clip", []),
-        (
-            "models get",
-            "of sentence-transformers",
-            ["--frames", "3", "--fps", "2", "--size", "96x64"],
-        ),
-        ("models get", "of transformers", ["--frames", "3"]),
-        ("pull", "in open_clip's format", []),
-    ],
-)
+@dataclass(frozen=True)
+class Alias:
+    """An old command that adds a model.
+
+    Attributes:
+        command: the old command.
+        kind: of its source.
+        flags: further ones.
+        frames: that the new model's card has then.
+        name: that is given, "" where the command takes none.
+    """
+
+    command: str
+    kind: str
+    flags: tuple[str, ...]
+    frames: int
+    name: str = ""
+
+
+ALIASES = [
+    Alias(
+        "import",
+        "a file",
+        ("--model", "base", "--frames", "3", "--activation", "GELU", "--pooling", "raw_mean"),
+        frames=3,
+        name="Mine",
+    ),
+    Alias("import", "a folder", ("--frames", "3", "--positions", "ends"), frames=3, name="Mine"),
+    Alias("import", "embeddings", (), frames=1, name="Mine"),
+    Alias("models get", "of open_clip", (), frames=8),
+    Alias(
+        "models get",
+        "of sentence-transformers",
+        ("--frames", "3", "--fps", "2", "--size", "96x64"),
+        frames=3,
+    ),
+    Alias("models get", "of transformers", ("--frames", "3"), frames=3),
+    Alias("pull", "in open_clip's format", (), frames=2, name="Mine"),
+]
+
+
+@pytest.mark.parametrize("alias", ALIASES, ids=lambda alias: f"{alias.command} {alias.kind}")
 def test_the_aliases_work_and_name_the_new_command(
-    models: Catalog,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    alias: str,
-    kind: str,
-    flags: list[str],
+    models: Catalog, tmp_path: Path, capsys: pytest.CaptureFixture[str], alias: Alias
 ) -> None:
-    expected = KINDS[kind]
-    name = expected.name
-    source = expected.source_in(tmp_path)
-    typed = source.removeprefix("hf:") if alias == "pull" else source
-    flags = [*flags, "--data-dir", str(models.home.parent)]
-    if alias != "models get":
-        name = "Mine"
+    source = KINDS[alias.kind].source_in(tmp_path)
+    typed_source = source
+    if alias.command == "pull":
+        # All that it pulls is on the Hub.
+        typed_source = source.removeprefix("hf:")
+    flags = [*alias.flags, "--data-dir", str(models.home.parent)]
+    name = KINDS[alias.kind].name
+    if alias.name:
+        name = alias.name
         flags += ["--name", name]
 
-    assert main([*alias.split(), typed, *flags]) == 0
+    assert main([*alias.command.split(), typed_source, *flags]) == 0
 
     printed = capsys.readouterr()
     assert f"This command is now: nt2vr models add {source}\n" in printed.err
     assert f"{name} is in {models.home}." in printed.out
     assert set(models.names()) == {"base", name}
-    if "--frames" in flags:
-        assert models.card(name).framing.frames == 3
+    assert models.card(name).framing.frames == alias.frames
 
 
 def test_options_of_the_command_are_on_the_card(models: Catalog, tmp_path: Path) -> None:
@@ -423,10 +443,14 @@ def test_an_encoder_is_added_for_this_process(
     write_tiny(tmp_path / "other", "Outside", seed=5)
     model = nt2vr.load_model(tmp_path / "other")
     data = models.home.parent
-    assert models.add(model.encoder) == models.add(model.encoder) == Added("Outside")
+
+    # It can be added again and again.
+    assert models.add(model.encoder) == Added("Outside")
+    assert models.add(model.encoder) == Added("Outside")
     assert nt2vr.add_model(model, data_dir=data) == "Outside"
     assert nt2vr.load_model("Outside", data).encoder is model.encoder
     assert "Outside" not in Catalog([models.home]).names()
+
     with pytest.raises(ConfigError):
         nt2vr.add_model(model, "Mine", data)
     with pytest.raises(ConfigError, match="frame"):
@@ -451,8 +475,11 @@ def test_a_killed_process_leaves_no_model_and_no_child(tmp_path: Path) -> None:
     prepare_environment()
     home = tmp_path / "models"
     command = [sys.executable, "-c", KILLED, str(write_checkpoint_folder(tmp_path)), str(home)]
-    ended = subprocess.run(command, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False)
-    assert ended.returncode == -signal.SIGKILL
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+
+    process = subprocess.run(command, env=environment, check=False)
+
+    assert process.returncode == -signal.SIGKILL
     # The child would have written the model in this time.
     time.sleep(5)
     assert Catalog([home]).names() == []

@@ -10,7 +10,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import gradio
 import huggingface_hub.constants
 import numpy as np
 import open_clip
@@ -36,6 +35,7 @@ from nt2vr.ui.library.indexing import Indexing
 from nt2vr.ui.web.permissions import Permissions
 from tests.support.hub_server import HubServer, serve_hub, use_hub
 from tests.support.model_families import FAMILIES, family_model, write_tokenizer
+from tests.support.paths import GRADIO_MEDIA
 from tests.support.running import here
 from tests.support.tiny_models import TINY, tiny_model
 
@@ -68,6 +68,11 @@ def hub(monkeypatch: pytest.MonkeyPatch, offered: None) -> Iterator[HubServer]:
         yield server
 
 
+def start_of(byte_range: str) -> int:
+    """Return the first byte of a range such as "bytes=1000-"."""
+    return int(byte_range.removeprefix("bytes=").removesuffix("-"))
+
+
 def test_broken_downloads_resume_and_failed_ones_are_tried_again(
     tmp_path: Path, hub: HubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -79,8 +84,8 @@ def test_broken_downloads_resume_and_failed_ones_are_tried_again(
     hub.breaks = 1000
     with pytest.raises(DownloadError):
         models.add("tiny/test")
-    _, *resumed = hub.ranges
-    starts = [int(header.removeprefix("bytes=").removesuffix("-")) for header in resumed]
+    _first, *resumed = hub.ranges
+    starts = [start_of(byte_range) for byte_range in resumed]
     # Each try went on from the last.
     assert starts == sorted(starts)
     assert starts[0] == size // 2 // 1000 * 1000
@@ -113,6 +118,7 @@ def test_a_private_repository_needs_the_right_token(
 
 
 def load(models: Catalog, name: str) -> OpenClipEncoder:
+    """Load a model of open_clip."""
     encoder = models.load(name)
     assert isinstance(encoder, OpenClipEncoder)
     return encoder
@@ -125,8 +131,22 @@ def test_one_failed_download_does_not_stop_the_next(
     with caplog.at_level(logging.WARNING, "nt2vr"):
         download_all(("none/such", "tiny/test"), models.add)
     assert models.names() == ["tiny / test"]
-    (warning,) = [record for record in caplog.records if record.name.startswith("nt2vr")]
-    assert warning.getMessage().startswith("NT2VR_MODELS: 'none/such' is not a source of a model.")
+    warnings = []
+    for record in caplog.records:
+        if record.name.startswith("nt2vr"):
+            warnings.append(record.getMessage())
+    (warning,) = warnings
+    assert warning.startswith("NT2VR_MODELS: 'none/such' is not a source of a model.")
+
+
+def weights_file(seed: int, name: str) -> bytes:
+    """Return the weights of a tiny model, as safetensors or as a pickle."""
+    weights = tiny_model(seed).state_dict()
+    if name == WEIGHTS:
+        return save(weights)
+    pickle = io.BytesIO()
+    torch.save(weights, pickle)
+    return pickle.getvalue()
 
 
 @pytest.mark.parametrize("file", [WEIGHTS, "open_clip_pytorch_model.bin"])
@@ -138,10 +158,12 @@ def test_a_download_becomes_a_checkpoint_folder(tmp_path: Path, hub: HubServer, 
 
     models.add("tiny / test", progress=lambda *report: reports.append(report))
 
-    assert (len(content), len(content), "downloading tiny / test") in reports
+    num_bytes = len(content)
+    assert (num_bytes, num_bytes, "downloading tiny / test") in reports
     assert reports[-1] == (0, 0, "trying it out")
     encoder = load(models, "tiny / test")
     torch.testing.assert_close(encoder._model.state_dict(), tiny_model(7).state_dict())
+
     # It is there after a restart, and without the Hub.
     hub.repositories.clear()
     restarted = Catalog([tmp_path / "models"])
@@ -149,16 +171,6 @@ def test_a_download_becomes_a_checkpoint_folder(tmp_path: Path, hub: HubServer, 
     assert restarted.add("tiny/test").was_here
     assert restarted.card("tiny / test").visual.fingerprint == encoder.visual_fingerprint
     assert [path.name for path in (tmp_path / "models").iterdir()] == ["tiny--test"]
-
-
-def weights_file(seed: int, name: str) -> bytes:
-    """Return the weights of a tiny model, as safetensors or as a pickle."""
-    weights = tiny_model(seed).state_dict()
-    if name == WEIGHTS:
-        return save(weights)
-    pickle = io.BytesIO()
-    torch.save(weights, pickle)
-    return pickle.getvalue()
 
 
 def test_a_download_encodes_as_its_weights_were_trained(tmp_path: Path, hub: HubServer) -> None:
@@ -198,19 +210,22 @@ def test_the_disk_space_of_a_download_is_checked_first(
     assert not (tmp_path / "models").exists()
 
 
-@pytest.mark.parametrize("cause", ["stopped", "Ctrl+C"])
-def test_a_cancelled_download_leaves_nothing(tmp_path: Path, hub: HubServer, cause: str) -> None:
+def test_a_stopped_download_leaves_nothing(tmp_path: Path, hub: HubServer) -> None:
     models = Catalog([tmp_path / "models"])
+    with pytest.raises(InterruptedError):
+        models.add("tiny/test", progress=stoppable(silent, lambda: True))
+    assert list((tmp_path / "models").iterdir()) == []
+    assert models.add("tiny/test").name == "tiny / test"
 
+
+def test_a_download_ended_by_ctrl_c_leaves_nothing(tmp_path: Path, hub: HubServer) -> None:
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    with pytest.raises(InterruptedError if cause == "stopped" else KeyboardInterrupt):
-        if cause == "stopped":
-            models.add("tiny/test", progress=stoppable(silent, lambda: True))
-        else:
-            models.add("tiny/test", progress=interrupt)
-    assert not list((tmp_path / "models").iterdir())
+    models = Catalog([tmp_path / "models"])
+    with pytest.raises(KeyboardInterrupt):
+        models.add("tiny/test", progress=interrupt)
+    assert list((tmp_path / "models").iterdir()) == []
     assert models.add("tiny/test").name == "tiny / test"
 
 
@@ -220,9 +235,11 @@ def test_a_tokenizer_comes_with_its_model(
     family = FAMILIES["SigLIP"]
     monkeypatch.setitem(open_clip.factory._MODEL_CONFIGS, family.architecture, family.model_cfg)
     files = {WEIGHTS: save(family_model(family).state_dict())}
-    models = Catalog([tmp_path / "models"])
     repository = f"timm/{family.architecture}"
     name = f"{family.architecture}/{family.tag}"
+    models = Catalog([tmp_path / "models"])
+
+    # Without its tokenizer, the model is refused.
     hub.put(repository, files)
     message = rf"{family.architecture} / webli .*tokenizer\.json.*{repository}"
     with pytest.raises(DownloadError, match=message):
@@ -236,8 +253,8 @@ def test_a_tokenizer_comes_with_its_model(
     hub.put(repository, files)
     encoder = load(models, models.add(name).name)
     assert encoder.encode_text(["a dog"]).shape == (1, 64)
-    added = models.home / f"{family.architecture}--webli" / TOKENIZER
-    assert added.read_bytes() == files[TOKENIZER]
+    tokenizer = models.home / f"{family.architecture}--webli" / TOKENIZER
+    assert tokenizer.read_bytes() == files[TOKENIZER]
 
 
 @pytest.fixture
@@ -251,37 +268,58 @@ def library(services: Services, tmp_path: Path) -> str:
     """A library with one photo."""
     folder = tmp_path / "videos"
     folder.mkdir()
-    shutil.copy(Path(gradio.__file__).parent / "media_assets" / "images" / "lion.jpg", folder)
+    shutil.copy(GRADIO_MEDIA / "images" / "lion.jpg", folder)
     return services.libraries.add("Videos", "folder", folder).id
 
 
-def test_a_library_is_offered_a_model_for_photos(
-    hub: HubServer, services: Services, library: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(drawings, "OFFERED", replace(OFFERED, name="tiny/test"))
-    everyone = Permissions("a-token-of-the-owner", {"import": "everyone", "download": "everyone"})
-    no_download = replace(everyone, rules={"import": "everyone"})
-    indexing = Indexing(services)
-    galleries = services.galleries
-    systems = ["CLIP", "CLIP-neg drop"]
+# What visitors may do.
+DOWNLOAD = Permissions("a-token-of-the-owner", {"import": "everyone", "download": "everyone"})
+NO_DOWNLOAD = Permissions("a-token-of-the-owner", {"import": "everyone"})
 
-    notice = indexing.drawings(library, systems, everyone, None, is_indexed=False)
+
+@pytest.fixture
+def offered_tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make "tiny / test" the model that libraries are offered."""
+    monkeypatch.setattr(drawings, "OFFERED", replace(OFFERED, name="tiny/test"))
+
+
+@pytest.mark.usefixtures("offered_tiny")
+def test_a_library_is_offered_a_model_before_it_is_downloaded(
+    hub: HubServer, services: Services, library: str
+) -> None:
+    indexing = Indexing(services)
+    systems = ["CLIP", "CLIP-neg drop"]
+    notice = indexing.drawings(library, systems, DOWNLOAD, None, is_indexed=False)
     assert notice["offer"] == "Get tiny / test and index with it"
+
     with pytest.raises(AccessError):
-        indexing.get(library, no_download, None)
-    assert galleries.default_systems(library) == ("CLIP-neg", "CLIP-neg rectified")
+        indexing.get(library, NO_DOWNLOAD, None)
+    default_systems = services.galleries.default_systems(library)
+    assert default_systems == ("CLIP-neg", "CLIP-neg rectified")
     assert hub.requests == []
 
-    job = indexing.get(library, everyone, None).result(120)
-    assert (job.state, job.error, job.models) == ("finished", "", ("tiny / test",))
-    defaults = galleries.default_systems(library)
-    assert defaults == ("tiny / test", "tiny / test rectified")
-    assert galleries.default_systems("") == DEFAULT_SYSTEMS
-    answer = galleries.searcher(library).search("a lion", defaults)
-    assert [len(ranking.hits) for ranking in answer.rankings] == [1, 1]
-    assert indexing.drawings(library, defaults, everyone, None, is_indexed=True) == {}
 
-    # It is here by now.
+@pytest.mark.usefixtures("offered_tiny")
+def test_a_library_is_indexed_and_searched_by_a_download(
+    hub: HubServer, services: Services, library: str
+) -> None:
+    indexing = Indexing(services)
+    galleries = services.galleries
+
+    job = indexing.get(library, DOWNLOAD, None).result(120)
+
+    assert job.state == "finished"
+    assert job.error == ""
+    assert job.models == ("tiny / test",)
+    default_systems = galleries.default_systems(library)
+    assert default_systems == ("tiny / test", "tiny / test rectified")
+    assert galleries.default_systems("") == DEFAULT_SYSTEMS
+    answer = galleries.searcher(library).search("a lion", default_systems)
+    assert [len(ranking.hits) for ranking in answer.rankings] == [1, 1]
+    assert indexing.drawings(library, default_systems, DOWNLOAD, None, is_indexed=True) == {}
+
+    # The model is here by now, so nobody needs permission to download it.
     hub.requests.clear()
-    assert indexing.get(library, no_download, None).result(120).state == "finished"
+    second_job = indexing.get(library, NO_DOWNLOAD, None).result(120)
+    assert second_job.state == "finished"
     assert hub.requests == []

@@ -52,18 +52,25 @@ def files_in(folder: Path) -> dict[str, bytes]:
     return contents
 
 
-def unchanged(files: dict[str, bytes]) -> dict[str, bytes]:
-    """Leave out what differs in a Space: the files of models that are written whole, and what git and the Hub add."""
+def difference_folders() -> set[str]:
+    """Return the folders of models that are shipped as a difference, and written whole into a Space."""
     folders = set()
     for name in space_files():
         folder, _, file = name.rpartition("/")
         if file == "difference.safetensors":
             folders.add(folder)
+    return folders
+
+
+def unchanged(files: dict[str, bytes]) -> dict[str, bytes]:
+    """Leave out what differs in a Space: the files of models that are written whole, and what git and the Hub add."""
+    rewritten_folders = difference_folders()
     unchanged_files = {}
     for name, content in files.items():
         folder, _, file = name.rpartition("/")
-        is_rewritten = folder in folders and file in REWRITTEN
-        if not is_rewritten and not name.startswith(".git"):
+        is_rewritten = folder in rewritten_folders and file in REWRITTEN
+        is_of_git = name.startswith(".git")
+        if not is_rewritten and not is_of_git:
             unchanged_files[name] = content
     return unchanged_files
 
@@ -74,6 +81,7 @@ def changed_keys(before: dict[str, Any], after: dict[str, Any]) -> set[str]:
 
 
 def front_matter(readme: bytes) -> dict[str, Any]:
+    """Return the fields of a README's YAML header."""
     start, fields, _ = readme.decode().split("---\n", 2)
     assert start == ""
     parsed = yaml.safe_load(fields)
@@ -96,7 +104,8 @@ def test_the_front_matter_agrees_with_requirements_and_project(zero_gpu: bool) -
     fields = front_matter(files["README.md"])
     needed = requirements(files["requirements.txt"])
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert (fields["sdk"], fields["title"]) == ("gradio", "nT2VR")
+    assert fields["sdk"] == "gradio"
+    assert fields["title"] == "nT2VR"
     assert fields["license"] == "mit"
     assert "MIT" in project["license"]
     assert fields["sdk_version"] in needed["gradio"].specifier
@@ -167,19 +176,6 @@ def test_a_written_space_holds_the_project_and_whole_models(space: Path) -> None
         open_clip.create_model_and_transforms(f"local-dir:{model}")
 
 
-@pytest.mark.slow
-def test_exactly_the_binary_files_are_stored_in_lfs(space: Path) -> None:
-    written = files_in(space)
-    git = ["git", "-C", str(space)]
-    subprocess.run([*git, "init", "--quiet"], check=True)
-
-    in_lfs = paths_in_lfs(git, list(written))
-
-    assert in_lfs == {name for name, content in written.items() if b"\0" in content}
-    # A clone of the project works without LFS.
-    assert not (ROOT / ".gitattributes").exists()
-
-
 def paths_in_lfs(git: list[str], paths: list[str]) -> set[str]:
     """Ask git which paths it would store in LFS."""
     command = [*git, "check-attr", "--stdin", "-z", "filter"]
@@ -189,7 +185,19 @@ def paths_in_lfs(git: list[str], paths: list[str]) -> set[str]:
     # Each path is followed by "filter" and the filter's name.
     fields = answer.stdout.split("\0")
     filters = zip(fields[0::3], fields[2::3], strict=False)
-    return {path for path, name in filters if name == "lfs"}
+    return {path for path, filter_name in filters if filter_name == "lfs"}
+
+
+@pytest.mark.slow
+def test_exactly_the_binary_files_are_stored_in_lfs(space: Path) -> None:
+    written = files_in(space)
+    git = ["git", "-C", str(space)]
+    subprocess.run([*git, "init", "--quiet"], check=True)
+
+    binary_files = {name for name, content in written.items() if b"\0" in content}
+    assert paths_in_lfs(git, list(written)) == binary_files
+    # A clone of the project works without LFS.
+    assert not (ROOT / ".gitattributes").exists()
 
 
 @pytest.mark.slow
@@ -230,62 +238,77 @@ def test_a_killed_writing_leaves_no_space(tmp_path: Path) -> None:
     program.write_text("of an older version")
 
     for folder in (clone, new):
-        killed = subprocess.run([sys.executable, "-c", KILLED, str(folder)], cwd=ROOT, check=False)
-        assert killed.returncode == -signal.SIGKILL
+        command = [sys.executable, "-c", KILLED, str(folder)]
+        process = subprocess.run(command, cwd=ROOT, check=False)
+        assert process.returncode == -signal.SIGKILL
 
     assert not new.exists()
     assert [path.name for path in clone.glob("[!.]*")] == ["nt2vr"]
     assert program.read_text() == "of an older version"
 
+    # Written anew, both hold the new files and nothing else.
     files: Files = {"nt2vr/cli.py": b"new", "app.py": b"new"}
     for folder in (clone, new):
         write_space(folder, files)
         assert (folder / "nt2vr" / "cli.py").read_text() == "new"
-    names = {path.name for path in clone.iterdir()}
-    assert names == {".git", ".gitattributes", "app.py", "nt2vr"}
+    assert {path.name for path in clone.iterdir()} == {".git", ".gitattributes", "app.py", "nt2vr"}
 
 
 def test_a_space_is_not_written_over_other_files(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "mine").write_text("")
+
     assert main(["publish", "space", "--folder", str(tmp_path)]) == 1
+
     assert "is neither empty nor a git repository" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+def test_a_space_has_exactly_one_destination(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     for destinations in ([], ["a/b", "--folder", str(tmp_path / "new")]):
         assert main(["publish", "space", *destinations]) == 1
         assert "one of the two" in capsys.readouterr().err
-    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+    assert list(tmp_path.iterdir()) == []
+
+
+def check_it_starts(files: dict[str, bytes], folder: Path) -> None:
+    """Write a Space's files, and check that the app shows its help."""
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    command = [sys.executable, "app.py", "--help"]
+    process = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stderr
+    assert "--port" in process.stdout
 
 
 @pytest.mark.slow
 def test_a_space_is_published_and_published_again(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
+    publish = ["publish", "space", "tester/nt2vr"]
     with serve_hub() as hub:
         use_hub(monkeypatch, hub.endpoint)
-        assert main(["publish", "space", "tester/nt2vr", "--dry-run"]) == 0
+        assert main([*publish, "--dry-run"]) == 0
         assert "assets/models/clip/open_clip_model.safetensors" in capsys.readouterr().out
         assert hub.requests == []
-        assert main(["publish", "space", "tester/nt2vr"]) == 0
+
+        assert main(publish) == 0
         assert capsys.readouterr().out == f"{hub.endpoint}/spaces/tester/nt2vr\n"
         space = hub.repositories["spaces/tester/nt2vr"]
         assert space.private
         assert unchanged(space.files) == unchanged(expected_files())
 
         space.files["nt2vr/gone.py"] = b"of an older version"
-        assert main(["publish", "space", "tester/nt2vr", "--zero-gpu"]) == 0
+        assert main([*publish, "--zero-gpu"]) == 0
         assert "nt2vr/gone.py" not in space.files
         assert b"spaces>=" in space.files["requirements.txt"]
 
-    # What was uploaded starts.
-    for name, content in space.files.items():
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-    command = [sys.executable, "app.py", "--help"]
-    started = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert started.returncode == 0, started.stderr
-    assert "--port" in started.stdout
+    check_it_starts(space.files, tmp_path)
 
 
 def test_a_space_of_somebody_else_is_refused(

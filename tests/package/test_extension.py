@@ -24,12 +24,13 @@ PIP = (
     "--no-build-isolation",
     "--no-index",
 )
+# Modules that take long to import.
 HEAVY = ("torch", "trainer", "open_clip")
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with the package installed."""
+    """A folder with the package installed."""
     folder = tmp_path_factory.mktemp("site")
     source = tmp_path_factory.mktemp("source") / "tiny"
     source.mkdir()
@@ -45,19 +46,21 @@ def run(site: Path, *arguments: str | Path) -> str:
     """Run Python with the installed package; return what it prints."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(site)])}
     command = [sys.executable, *arguments]
-    done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
-    return done.stdout
+    process = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+    return process.stdout
 
 
-@pytest.mark.slow
-def test_listing_extensions_imports_neither_torch_nor_what_they_add(site: Path) -> None:
-    code = """
+LISTING = """
 import sys, json
 from nt2vr.extension import extensions
 names = [extension.name for extension in extensions()]
 print(json.dumps({"names": names, "modules": list(sys.modules)}))
 """
-    printed = json.loads(run(site, "-c", code))
+
+
+@pytest.mark.slow
+def test_listing_extensions_imports_neither_torch_nor_what_they_add(site: Path) -> None:
+    printed = json.loads(run(site, "-c", LISTING))
 
     names_here = [extension.name for extension in extensions()]
     assert printed["names"] == [*names_here, "tiny"]
@@ -71,12 +74,13 @@ print(json.dumps({"names": names, "modules": list(sys.modules)}))
 
 
 @pytest.mark.slow
-def test_a_package_adds_loss_strategy_benchmark_and_command(site: Path, tmp_path: Path) -> None:
+def test_a_package_adds_a_command(site: Path) -> None:
     queries = ("-m", "nt2vr", "queries")
     assert run(site, *queries, "tiny", "a man sings").strip() == "3"
     assert "Count the words of a sentence." in run(site, *queries, "--help")
 
-    code = """
+
+ADDED_PARTS = """
 import json
 import torch
 from nt2vr.evaluation.tasks import is_task, tables
@@ -97,8 +101,12 @@ print(json.dumps({
     "reader": tables()["tiny_caption"].__name__,
 }))
 """
+
+
+@pytest.mark.slow
+def test_a_package_adds_a_loss_a_strategy_and_a_benchmark(site: Path, tmp_path: Path) -> None:
     script = tmp_path / "script.py"
-    script.write_text(f"import os; os.chdir({str(tmp_path)!r})\n{code}")
+    script.write_text(f"import os; os.chdir({str(tmp_path)!r})\n{ADDED_PARTS}")
     assert json.loads(run(site, script)) == {
         "loss": {"pull": 3.0},
         "strategy": "opposite",
@@ -123,34 +131,41 @@ def write_sounds(folder: Path) -> None:
     (folder / "loud.json").write_text(json.dumps(sounds), encoding="utf-8")
 
 
+HEARING_RUN = {
+    "name": "Hears",
+    "train": "head",
+    "pooling": "attention",
+    "sounds": "loud",
+    "losses": {"pull": {}},
+    "num_clips": 8,
+    "batch_size": 4,
+    "epochs": 1,
+    "warmup_steps": 0,
+}
+# Runs two commands, each given as JSON, in one process, as importing torch takes most of the time.
+TWO_COMMANDS = """
+import json, sys
+from nt2vr.cli import main
+for command in sys.argv[1:]:
+    assert main(json.loads(command)) == 0
+"""
+
+
 @pytest.mark.slow
 def test_a_package_adds_an_input_read_instead_of_frames(site: Path, tmp_path: Path) -> None:
+    base = tmp_path / "base"
+    write_tiny(base, "Tiny base")
     data = tmp_path / "data"
     write_sounds(data)
-    write_tiny(tmp_path / "base", "Tiny base")
-    settings = {
-        "name": "Hears",
-        "base": str(tmp_path / "base"),
-        "data": str(data),
-        "train": "head",
-        "pooling": "attention",
-        "sounds": "loud",
-        "losses": {"pull": {}},
-        "num_clips": 8,
-        "batch_size": 4,
-        "epochs": 1,
-        "warmup_steps": 0,
-    }
     config = tmp_path / "config.json"
+    settings = {**HEARING_RUN, "base": str(base), "data": str(data)}
     config.write_text(json.dumps(settings), encoding="utf-8")
     home = tmp_path / "home"
     folder = home / "runs" / "hears"
     train = ["train", str(folder), "--config", str(config)]
     evaluate = ["evaluate", "--data", str(data), "--systems", "hears", "--data-dir", str(home)]
-    # Both in one process, as importing torch takes most of the time.
-    code = f"from nt2vr.cli import main; assert main({train}) == main({evaluate}) == 0"
 
-    printed = run(site, "-c", code)
+    printed = run(site, "-c", TWO_COMMANDS, json.dumps(train), json.dumps(evaluate))
 
     assert "4 videos" in printed
     checkpoint = folder / "checkpoints" / "epoch_001"
@@ -159,21 +174,25 @@ def test_a_package_adds_an_input_read_instead_of_frames(site: Path, tmp_path: Pa
     assert card["features"] == ""
 
 
+LOGGED_LISTING = """
+import logging, sys
+logging.basicConfig(stream=sys.stdout)
+from nt2vr.extension import extensions
+print([extension.name for extension in extensions()])
+"""
+
+
 @pytest.mark.slow
-def test_a_broken_extension_is_left_out_with_a_warning(site: Path, tmp_path: Path) -> None:
+def test_a_broken_extension_is_left_out_with_a_warning(tmp_path: Path) -> None:
     broken = tmp_path / "broken-1.dist-info"
     broken.mkdir()
     (broken / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1\n")
     (broken / "entry_points.txt").write_text(
         "[nt2vr.extensions]\nbroken = no_such_module:EXTENSION\n"
     )
-    code = """
-import logging, sys
-logging.basicConfig(stream=sys.stdout)
-from nt2vr.extension import extensions
-print([extension.name for extension in extensions()])
-"""
-    warning, *_, names = run(tmp_path, "-c", code).splitlines()
+
+    warning, *_, names = run(tmp_path, "-c", LOGGED_LISTING).splitlines()
+
     assert "broken" in warning
     assert "broken" not in names
 

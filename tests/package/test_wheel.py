@@ -10,6 +10,7 @@ from email.parser import Parser
 from functools import cache
 from importlib.metadata import PathDistribution
 from pathlib import Path
+from typing import Any
 from zipfile import ZipFile
 
 import pytest
@@ -29,6 +30,7 @@ SOURCES = (
     "docs",
 )
 PIP = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input"]
+# Before a command: without a network but this machine's own.
 OFFLINE = ["unshare", "--map-root-user", "--net", "sh", "-c", 'ip link set lo up; exec "$@"', "sh"]
 RUN = {
     "name": "Wheel",
@@ -44,16 +46,6 @@ RUN = {
 }
 
 
-def test_pyproject_names_every_package() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    stated = set(project["tool"]["setuptools"]["packages"])
-    packages = {"nt2vr.assets", "nt2vr.docs"}
-    for path in (*files_in("nt2vr"), *files_in("trainer")):
-        if path.endswith("/__init__.py"):
-            packages.add(path.removesuffix("/__init__.py").replace("/", "."))
-    assert stated == packages
-
-
 def files_in(folder: str) -> set[str]:
     """List the files of a folder of the project, by their relative paths."""
     paths = set()
@@ -63,21 +55,62 @@ def files_in(folder: str) -> set[str]:
     return paths
 
 
+def test_pyproject_names_every_package() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    stated_packages = set(settings["tool"]["setuptools"]["packages"])
+    packages = {"nt2vr.assets", "nt2vr.docs"}
+    for path in files_in("nt2vr") | files_in("trainer"):
+        folder, _, file = path.rpartition("/")
+        if file == "__init__.py":
+            packages.add(folder.replace("/", "."))
+    assert stated_packages == packages
+
+
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build from a copy, since setuptools leaves a build folder beside what it builds."""
+    """The wheel, built from a copy, since setuptools leaves a build folder beside what it builds."""
     copy = tmp_path_factory.mktemp("checkout")
     out = tmp_path_factory.mktemp("wheel")
+    ignored = shutil.ignore_patterns("__pycache__")
     for name in SOURCES:
         if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(ROOT / name, copy / name, ignore=ignored)
         else:
             shutil.copy(ROOT / name, copy)
-    subprocess.run(
-        [*PIP, "wheel", "--no-deps", "--no-build-isolation", "-w", out, copy], check=True
-    )
+    command = [*PIP, "wheel", "--no-deps", "--no-build-isolation", "-w", str(out), str(copy)]
+    subprocess.run(command, check=True)
     (built,) = out.glob("*.whl")
     return built
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder into which the wheel is installed."""
+    site = tmp_path_factory.mktemp("site")
+    command = [*PIP, "install", "--no-deps", "--no-compile", "--target", str(site), str(wheel)]
+    subprocess.run(command, check=True)
+    return site
+
+
+@pytest.fixture(scope="module")
+def distribution(installed: Path) -> PathDistribution:
+    (folder,) = installed.glob("nt2vr-*.dist-info")
+    return PathDistribution(folder)
+
+
+@pytest.fixture(scope="module")
+def metadata(distribution: PathDistribution) -> Message:
+    """What the wheel says of itself."""
+    text = distribution.read_text("METADATA")
+    assert text is not None
+    return Parser().parsestr(text)
+
+
+def project() -> dict[str, Any]:
+    """Return the section of pyproject.toml that describes the project."""
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    section: dict[str, Any] = tomllib.loads(text)["project"]
+    return section
 
 
 @pytest.mark.slow
@@ -96,34 +129,29 @@ def test_the_wheel_holds_every_module_and_asset_and_nothing_else(wheel: Path) ->
 
 
 @pytest.mark.slow
-def test_the_wheel_states_version_and_dependencies_of_their_one_source(installed: Path) -> None:
-    (folder,) = installed.glob("nt2vr-*.dist-info")
-    distribution = PathDistribution(folder)
-    metadata: Message = Parser().parsestr(distribution.read_text("METADATA") or "")
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert metadata["Version"] == project["version"]
+def test_the_wheel_states_the_version_of_its_one_source(metadata: Message) -> None:
+    assert metadata["Version"] == project()["version"]
 
-    required = []
+
+@pytest.mark.slow
+def test_the_wheel_states_the_dependencies_of_their_one_source(metadata: Message) -> None:
+    expected = []
     for line in (ROOT / "requirements.txt").read_text().splitlines():
         if line and not line.startswith("#"):
-            required.append(Requirement(line))
-    for extra, names in project["optional-dependencies"].items():
+            expected.append(Requirement(line))
+    for extra, names in project()["optional-dependencies"].items():
         for name in names:
-            required.append(Requirement(f'{name}; extra == "{extra}"'))
+            expected.append(Requirement(f'{name}; extra == "{extra}"'))
+
     stated = metadata.get_all("Requires-Dist", [])
-    assert [Requirement(line) for line in stated] == required
+    assert [Requirement(line) for line in stated] == expected
 
+
+@pytest.mark.slow
+def test_the_wheel_installs_the_command(distribution: PathDistribution) -> None:
     (script,) = distribution.entry_points.select(group="console_scripts")
-    assert (script.name, script.value) == ("nt2vr", "nt2vr.cli:main")
-
-
-@pytest.fixture(scope="module")
-def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    site = tmp_path_factory.mktemp("site")
-    subprocess.run(
-        [*PIP, "install", "--no-deps", "--no-compile", "--target", site, wheel], check=True
-    )
-    return site
+    assert script.name == "nt2vr"
+    assert script.value == "nt2vr.cli:main"
 
 
 @pytest.fixture
@@ -144,9 +172,9 @@ def run(*arguments: str) -> str:
     command = [sys.executable, "-m", "nt2vr", *arguments]
     if can_run_offline():
         command = [*OFFLINE, *command]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    process = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert process.returncode == 0, process.stderr
+    return process.stdout
 
 
 @cache
@@ -154,13 +182,14 @@ def can_run_offline() -> bool:
     """Say whether this machine can run a command without a network."""
     if shutil.which("unshare") is None:
         return False
-    return subprocess.run([*OFFLINE, "true"], capture_output=True).returncode == 0
+    attempt = subprocess.run([*OFFLINE, "true"], capture_output=True)
+    return attempt.returncode == 0
 
 
 def run_code(code: str) -> None:
     """Run Python code, which checks something itself."""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert process.returncode == 0, process.stderr
 
 
 @pytest.mark.slow
@@ -185,33 +214,40 @@ def test_the_installed_commands_work_from_an_empty_folder(empty: Path) -> None:
     assert "Usage: nt2vr import" in run("import", "--help")
 
 
-@pytest.mark.slow
-def test_an_installed_package_writes_the_space_of_a_checkout(empty: Path) -> None:
-    run("publish", "space", "--folder", "space")
+# In place of a model's difference, as a Space has whole models.
+EXPORTED = ("open_clip_model.safetensors", "tokenizer.json", "tokenizer_config.json")
 
-    expected = {".gitattributes"}
+
+def expected_in_space() -> set[str]:
+    """Return the paths of the Space that a checkout writes."""
+    paths = {".gitattributes"}
     for name in space_files():
         folder, _, file = name.rpartition("/")
         if file == "difference.safetensors":
-            # The model is exported whole.
-            for exported in (
-                "open_clip_model.safetensors",
-                "tokenizer.json",
-                "tokenizer_config.json",
-            ):
-                expected.add(f"{folder}/{exported}")
+            paths |= {f"{folder}/{exported}" for exported in EXPORTED}
         else:
-            expected.add(name)
+            paths.add(name)
+    return paths
+
+
+@pytest.mark.slow
+def test_an_installed_package_writes_the_space_of_a_checkout(empty: Path) -> None:
     assert any(name.endswith("/difference.safetensors") for name in space_files())
+
+    run("publish", "space", "--folder", "space")
+
     space = empty / "space"
-    written = {path.relative_to(space).as_posix() for path in space.rglob("*") if path.is_file()}
-    assert written == expected
+    written = set()
+    for path in space.rglob("*"):
+        if path.is_file():
+            written.add(path.relative_to(space).as_posix())
+    assert written == expected_in_space()
     for name in ("README.md", "LICENSE"):
         assert (space / name).read_text() == (ROOT / name).read_text()
 
     command = [sys.executable, "app.py", "--help"]
-    started = subprocess.run(command, cwd=space, capture_output=True, text=True)
-    assert "--port" in started.stdout, started.stderr
+    process = subprocess.run(command, cwd=space, capture_output=True, text=True)
+    assert "--port" in process.stdout, process.stderr
 
 
 TINY_RUN = (

@@ -16,6 +16,8 @@ import gradio as gr
 from nt2vr.cli import main
 from nt2vr.progress import Progress, silent
 
+# What `run_app` starts in place of app.py.
+PROGRAM = ("-m", "tests.support.held_app")
 # A file beside the data folder: [method, path] of each route.
 ROUTES = "routes.json"
 # Files in the data folder say which kind of job has begun, and which was cancelled.
@@ -71,13 +73,16 @@ def routes_of(router: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
     """List the methods and paths of a router, with those of the routers and apps in it."""
     for route in router.routes:
         path = prefix + getattr(route, "path", "")
-        if inner := getattr(route, "original_router", None):
-            yield from routes_of(inner, prefix + route.include_context.prefix)
+        inner_router = getattr(route, "original_router", None)
+        if inner_router:
+            yield from routes_of(inner_router, prefix + route.include_context.prefix)
         elif getattr(route, "routes", None):
             yield from routes_of(route, path)
         else:
-            # Mounted files have no methods of their own.
-            methods = getattr(route, "methods", None) or ("GET",)
+            methods = getattr(route, "methods", None)
+            if not methods:
+                # Mounted files have no methods of their own.
+                methods = ("GET",)
             for method in methods:
                 yield method, path
 

@@ -76,6 +76,10 @@ class HubServer:
             files=dict(files), lfs=lfs, commits=["first"]
         )
 
+    def weight_requests(self) -> list[str]:
+        """Return the requests for the content of LFS files."""
+        return [request for request in self.requests if request.startswith("GET /cdn/")]
+
 
 class Handler(BaseHTTPRequestHandler):
     """One request; `hub` is set by `serve_hub`."""
@@ -102,13 +106,19 @@ class Handler(BaseHTTPRequestHandler):
 
     def _body(self) -> bytes:
         if self.headers.get("Transfer-Encoding") == "chunked":
-            body = b""
-            while size := int(self.rfile.readline(), 16):
-                body += self.rfile.read(size)
-                self.rfile.readline()
+            return self._chunked_body()
+        return self.rfile.read(int(self.headers.get("Content-Length", 0)))
+
+    def _chunked_body(self) -> bytes:
+        """Read chunks, each after its size, up to an empty one."""
+        body = b""
+        while True:
+            size = int(self.rfile.readline(), 16)
+            body += self.rfile.read(size)
+            # Each chunk ends with an empty line.
             self.rfile.readline()
-            return body
-        return self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            if size == 0:
+                return body
 
     @property
     def _authorised(self) -> bool:
@@ -136,15 +146,19 @@ class Handler(BaseHTTPRequestHandler):
         if has_token and not self._authorised and not path.startswith("/cdn/"):
             return self._refuse(401, "InvalidToken")
         for pattern, method in ROUTES:
-            if match := re.fullmatch(pattern, f"{self.command} {path}"):
+            match = re.fullmatch(pattern, f"{self.command} {path}")
+            if match:
                 return method(self, body, **match.groupdict())
         return self._refuse(404, "NoSuchRoute")
 
-    def _found(self, kind: str, name: str, write: bool = False) -> Repository | None:
+    def _repository(self, kind: str, name: str, write: bool = False) -> Repository | None:
         """Return a repository, or answer that there is none, or none for this token."""
         repository = self.hub.repositories.get(f"{kind}/{name}")
-        if repository is None or (repository.private and not self._authorised):
-            self._refuse(404 if self._authorised else 401, "RepoNotFound")
+        is_hidden = repository is not None and repository.private and not self._authorised
+        if repository is None or is_hidden:
+            # Whether a private one exists is not said.
+            status = 404 if self._authorised else 401
+            self._refuse(status, "RepoNotFound")
             return None
         if write and not self._authorised:
             self._refuse(401, "Unauthorized")
@@ -177,7 +191,7 @@ class Handler(BaseHTTPRequestHandler):
         self._answer(200, {"errors": [], "warnings": []})
 
     def preupload(self, body: bytes, kind: str, name: str) -> None:
-        if not self._found(kind, name, write=True):
+        if not self._repository(kind, name, write=True):
             return
         modes = []
         for file in json.loads(body)["files"]:
@@ -186,7 +200,7 @@ class Handler(BaseHTTPRequestHandler):
         self._answer(200, {"files": modes})
 
     def batch(self, body: bytes, kind: str | None, name: str) -> None:
-        if not self._found("spaces" if kind else "models", name, write=True):
+        if not self._repository(_kind_of(kind), name, write=True):
             return
         objects = json.loads(body)["objects"]
         for blob in objects:
@@ -224,7 +238,7 @@ class Handler(BaseHTTPRequestHandler):
         self._answer(200)
 
     def commit(self, body: bytes, kind: str, name: str) -> None:
-        repository = self._found(kind, name, write=True)
+        repository = self._repository(kind, name, write=True)
         if not repository:
             return
         for line in body.splitlines():
@@ -245,7 +259,7 @@ class Handler(BaseHTTPRequestHandler):
         self._answer(200, {"commitUrl": url, "commitOid": repository.sha, "success": True})
 
     def info(self, body: bytes, kind: str, name: str) -> None:
-        repository = self._found(kind, name)
+        repository = self._repository(kind, name)
         if repository is None:
             return
         siblings = []
@@ -261,7 +275,7 @@ class Handler(BaseHTTPRequestHandler):
         self._answer(200, description)
 
     def tree(self, body: bytes, kind: str, name: str) -> None:
-        repository = self._found(kind, name)
+        repository = self._repository(kind, name)
         if repository is None:
             return
         entries = []
@@ -270,7 +284,7 @@ class Handler(BaseHTTPRequestHandler):
         self._answer(200, entries)
 
     def resolve(self, body: bytes, kind: str | None, name: str, file: str) -> None:
-        repository = self._found("spaces" if kind else "models", name)
+        repository = self._repository(_kind_of(kind), name)
         if repository is None:
             return
         if file not in repository.files:
@@ -290,7 +304,8 @@ class Handler(BaseHTTPRequestHandler):
         )
 
     def serve_blob(self, body: bytes, oid: str) -> None:
-        if token := self.headers.get("Authorization"):
+        token = self.headers.get("Authorization")
+        if token:
             self.hub.foreign_tokens.append(token)
         data = self.hub.blobs[oid]
         byte_range = self.headers.get("Range", "")
@@ -313,6 +328,11 @@ class Handler(BaseHTTPRequestHandler):
         headers["Content_Length"] = str(len(rest))
         self._answer(status, rest[: len(rest) // 2], **headers)
         self.close_connection = True
+
+
+def _kind_of(prefix: str | None) -> str:
+    """Return the kind of a repository whose path begins with "spaces/", or with nothing."""
+    return "spaces" if prefix else "models"
 
 
 def _sha1(data: bytes) -> str:

@@ -76,10 +76,13 @@ def in_milvus(
     milvus: Milvus, ids: NDArray[np.int64], vectors: NDArray[np.float32], library: str = ""
 ) -> MilvusIndex:
     """Return an index of vectors that are not added yet, by default in a library that nothing else uses."""
-    local = ExactIndex(vectors.shape[1])
+    if not library:
+        library = uuid4().hex
+    _num_vectors, dim = vectors.shape
+    local = ExactIndex(dim)
     local.add(ids, vectors)
     rows = dict.fromkeys(ids.tolist(), ClipRow("content", 0.0, 0.0))
-    return MilvusIndex(milvus, f"hnsw_{vectors.shape[1]}", library or uuid4().hex, local, rows)
+    return MilvusIndex(milvus, f"hnsw_{dim}", library, local, rows)
 
 
 def need(package: str, requirement: str) -> Any:

@@ -55,8 +55,12 @@ def _escaped(name: str) -> str:
 
 
 def figures(card: Card) -> Iterator[str]:
-    for name, (_, form) in MEASURES.items():
-        yield format(card.metrics[name], form) if name in card.metrics else "–"
+    """Yield a model's figures in the order of MEASURES, a dash for each that is missing."""
+    for name, (_head, form) in MEASURES.items():
+        if name in card.metrics:
+            yield format(card.metrics[name], form)
+        else:
+            yield "–"
 
 
 def shipped_cards() -> list[Card]:

@@ -18,6 +18,11 @@ PATIENCE_S = 300.0
 Event = tuple[str, str]
 
 
+def file_data(path: str) -> dict[str, Any]:
+    """Return a file of the server as the page names it once it is uploaded."""
+    return {"path": path, "meta": {"_type": "gradio.FileData"}}
+
+
 @dataclass(frozen=True)
 class RawClient:
     """Sends events to an app without its page.
@@ -45,10 +50,16 @@ class RawClient:
         """The page's components, by their numbers."""
         return {component["id"]: component for component in self.config["components"]}
 
+    def elem_id(self, number: int) -> str | None:
+        """Return the elem_id of what has a number, if that is a component with an elem_id."""
+        component = self.components.get(number, {"props": {}})
+        elem_id: str | None = component["props"].get("elem_id")
+        return elem_id
+
     def component(self, elem_id: str) -> dict[str, Any] | None:
         """Return the page's component of that elem_id, if it has one."""
-        for component in self.components.values():
-            if component["props"].get("elem_id") == elem_id:
+        for number, component in self.components.items():
+            if self.elem_id(number) == elem_id:
                 return component
         return None
 
@@ -58,9 +69,8 @@ class RawClient:
         events = {}
         for dependency in self.dependencies:
             for number, event_name in dependency["targets"]:
-                target = dependency["api_name"]
-                if number in self.components:
-                    target = self.components[number]["props"].get("elem_id") or target
+                elem_id = self.elem_id(number)
+                target = elem_id if elem_id else dependency["api_name"]
                 events[target, event_name] = dependency
         return events
 

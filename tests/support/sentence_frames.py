@@ -210,7 +210,9 @@ def _filled(kind: str, frame: str, wanted: str, unwanted: str, fields: Mapping[s
 
 
 def _draw(words: str, rng: random.Random) -> list[str]:
-    alternatives = words.split("|" if "|" in words else " ")
+    """Draw up to three of the words or phrases that a text separates by spaces, or by "|"."""
+    separator = "|" if "|" in words else " "
+    alternatives = words.split(separator)
     return rng.sample(alternatives, min(3, len(alternatives)))
 
 
@@ -218,7 +220,10 @@ def stems(texts: Sequence[str]) -> set[str]:
     """Return the stems of words, without articles."""
     stemmed = set()
     for word in re.findall(r"\w+(?:'\w+)?", " ".join(texts).lower()):
-        stemmed.add("child" if word == "children" else _STEM(word.removesuffix("'s")))
+        if word == "children":
+            stemmed.add("child")
+        else:
+            stemmed.add(_STEM(word.removesuffix("'s")))
     return stemmed - _SMALL
 
 

@@ -72,11 +72,15 @@ def _table(rows: Iterator[Row], prefix: str = "") -> str:
 
 def _values(kind: Any) -> str:
     """Name what a field may be: its choices, or its type."""
-    if choices := _choices(kind):
+    choices = _choices(kind)
+    if choices:
         return ", ".join(f"`{choice}`" for choice in choices)
-    if get_origin(kind) is Mapping or kind is Mapping:
+    if kind in TYPES:
+        return TYPES[kind]
+    # The other types with parameters are mappings.
+    if get_origin(kind) or kind is Mapping:
         return "mapping"
-    return TYPES.get(kind, "mapping" if get_origin(kind) else str(kind))
+    return str(kind)
 
 
 def _choices(kind: Any) -> tuple[str, ...]:
@@ -84,7 +88,9 @@ def _choices(kind: Any) -> tuple[str, ...]:
 
 
 def _default(default: Any) -> str:
-    return f"`{json.dumps(default)}`" if default not in ("", {}) else "empty"
+    if default in ("", {}):
+        return "empty"
+    return f"`{json.dumps(default)}`"
 
 
 def _cell(text: str) -> str:

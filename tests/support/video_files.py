@@ -3,7 +3,6 @@
 import struct
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +10,10 @@ import av
 import numpy as np
 from numpy.typing import NDArray
 
-# It is found, not imported, which takes 2 s.
-SPEC = find_spec("gradio")
-assert SPEC is not None and SPEC.origin is not None
-# Real videos inside the wheel.
-FOOTAGE = Path(SPEC.origin).parent / "media_assets" / "videos"
+from tests.support.paths import GRADIO_MEDIA
+
+# Real videos.
+FOOTAGE = GRADIO_MEDIA / "videos"
 # "as it is", in an MP4's track header.
 MATRIX = struct.pack(">9i", 1 << 16, 0, 0, 0, 1 << 16, 0, 0, 0, 1 << 30)
 # A quarter turn, as phones write it.

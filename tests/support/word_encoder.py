@@ -22,7 +22,11 @@ WORDS = ("sings", "dancing", "dog", "cat", "not")
 
 def embedded(*texts: str) -> NDArray[np.float32]:
     """Return one row per text: which of WORDS it has."""
-    return np.array([[word in text.split() for word in WORDS] for text in texts], np.float32)
+    rows = np.zeros((len(texts), len(WORDS)), np.float32)
+    for row, text in enumerate(texts):
+        words = text.split()
+        rows[row] = [word in words for word in WORDS]
+    return rows
 
 
 class WordEncoder(TextEncoder):
@@ -39,18 +43,17 @@ class WordEncoder(TextEncoder):
         return embedded(*texts)
 
 
+def _cards() -> dict[str, Card]:
+    base = Card("words", visual_fingerprint="v", text_fingerprint="t")
+    tuned = Card("words-bnl", base="words", visual_fingerprint="v", text_fingerprint="t2")
+    return {"words": base, "words-bnl": tuned}
+
+
 @dataclass
 class WordModels:
     """A catalog of bag-of-words models."""
 
-    cards: dict[str, Card] = field(
-        default_factory=lambda: {
-            "words": Card("words", visual_fingerprint="v", text_fingerprint="t"),
-            "words-bnl": Card(
-                "words-bnl", base="words", visual_fingerprint="v", text_fingerprint="t2"
-            ),
-        }
-    )
+    cards: dict[str, Card] = field(default_factory=_cards)
     loaded: list[str] = field(default_factory=list)
 
     def names(self) -> list[str]:

@@ -27,9 +27,9 @@ def test_every_exported_name_is_there_and_typed() -> None:
     assert all(
         getattr(nt2vr, name) is getattr(api, name) for name in nt2vr.CORE if name != "__version__"
     )
-    of_extensions = {
-        name: reference for extension in extensions() for name, reference in extension.api.items()
-    }
+    of_extensions: dict[str, str] = {}
+    for extension in extensions():
+        of_extensions |= extension.api
     assert all(getattr(nt2vr, name) is load(reference) for name, reference in of_extensions.items())
     assert (
         {"CovrData", "evaluate_covr", "submit_covr"}
@@ -45,13 +45,11 @@ def test_every_exported_name_is_there_and_typed() -> None:
     assert ast.unparse(typed[0].body[0]) == "from nt2vr.api import *"
     public = ast.parse((ROOT / "nt2vr" / "api.py").read_text()).body
     names = {node.name for node in public if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-    imported = [
-        alias for node in public if isinstance(node, ast.ImportFrom) for alias in node.names
-    ]
-    # Other imports are not for export.
-    names |= {alias.name for alias in imported if alias.asname == alias.name}
-    # Another name of a class, as its former one.
     for node in public:
+        if isinstance(node, ast.ImportFrom):
+            # Other imports are not for export.
+            names |= {alias.name for alias in node.names if alias.asname == alias.name}
+        # Another name of a class, as its former one.
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name):
             names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
     assert {name for name in names if name[0] != "_"} | {"__version__"} == set(nt2vr.CORE)

@@ -89,24 +89,24 @@ def is_in(name: str, rooms: tuple[str, ...]) -> bool:
 
 @pytest.mark.parametrize("package", ONLY_IN)
 def test_a_package_is_imported_only_in_its_room(package: str) -> None:
-    strays = [
-        name_of(file)
-        for file in FILES
-        if any(f"{imported}.".startswith(f"{package}.") for imported in imports_of(file))
-        and not is_in(name_of(file), ONLY_IN[package])
-    ]
+    strays = []
+    for file in FILES:
+        is_importer = any(f"{module}.".startswith(f"{package}.") for module in imports_of(file))
+        if is_importer and not is_in(name_of(file), ONLY_IN[package]):
+            strays.append(name_of(file))
     assert strays == []
 
 
 def layer_of(name: str) -> int:
     """Where a file stands in LAYERS: in the one that names it most closely."""
-    layers = {
-        room: number
-        for number, rooms in enumerate(LAYERS)
-        for room in rooms
-        if is_in(name, (room,))
-    }
-    return layers[max(layers, key=len)] if layers else 0
+    layer = 0
+    closest_room = ""
+    for number, rooms in enumerate(LAYERS):
+        for room in rooms:
+            if is_in(name, (room,)) and len(room) > len(closest_room):
+                layer = number
+                closest_room = room
+    return layer
 
 
 def own_imports() -> dict[str, set[str]]:
@@ -127,30 +127,24 @@ def own_imports() -> dict[str, set[str]]:
 
 
 def test_imports_run_one_way_through_the_layers() -> None:
-    upward = [
-        f"{name} imports {target}"
-        for name, imported in own_imports().items()
-        for target in imported
-        if layer_of(target) < layer_of(name)
-    ]
+    upward = []
+    for name, imported in own_imports().items():
+        for target in imported:
+            if layer_of(target) < layer_of(name):
+                upward.append(f"{name} imports {target}")
     assert upward == []
 
 
 def test_trainers_go_over_the_inputs_and_name_none() -> None:
     """What a loss needs in a batch is known where it is made and read; what is measured on texts, by the validator."""
-    naming = {
-        name
-        for name, imported in own_imports().items()
-        if any(
-            is_in(target, ("trainer/inputs/",)) for target in imported - {"trainer/inputs/base.py"}
-        )
-    }
-    losses = {
-        name
-        for name in naming
-        if is_in(name, ("trainer/losses/", "trainer/inputs/", "nt2vr/papers/"))
-    }
-    assert naming - losses == {
+    with_losses = ("trainer/losses/", "trainer/inputs/", "nt2vr/papers/")
+    naming = set()
+    for name, imported in own_imports().items():
+        inputs = imported - {"trainer/inputs/base.py"}
+        names_an_input = any(is_in(target, ("trainer/inputs/",)) for target in inputs)
+        if names_an_input and not is_in(name, with_losses):
+            naming.add(name)
+    assert naming == {
         "trainer/checks.py",
         "trainer/text_measures.py",
         "trainer/validator.py",

@@ -31,11 +31,12 @@ PORT = 7860
 def steps() -> list[tuple[str, str]]:
     """Return the Dockerfile's instructions in order, with their arguments."""
     text = (ROOT / "Dockerfile").read_text().replace("\\\n", " ")
-    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
-    return [
-        (instruction, arguments)
-        for instruction, _, arguments in (line.partition(" ") for line in lines)
-    ]
+    instructions = []
+    for line in text.splitlines():
+        if line and not line.startswith("#"):
+            instruction, _, arguments = line.partition(" ")
+            instructions.append((instruction, arguments))
+    return instructions
 
 
 def arguments_of(instruction: str) -> list[str]:
@@ -115,12 +116,10 @@ def test_the_steps_of_the_image_install_and_start_the_app(tmp_path: Path) -> Non
         # The index that pip is set up with.
         "TORCH_INDEX": "",
         "NT2VR_DATA": str(tmp_path / "data"),
-        **{
-            name: value
-            for name, value in os.environ.items()
-            if name.startswith(("PIP_", "SSL_", "HTTP"))
-        },
     }
+    for name, value in os.environ.items():
+        if name.startswith(("PIP_", "SSL_", "HTTP")):
+            environment[name] = value
     for command in arguments_of("RUN"):
         # It needs root, and makes only the user and its folder.
         if not command.startswith("useradd"):

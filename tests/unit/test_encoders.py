@@ -44,11 +44,11 @@ def encoder_classes() -> set[str]:
             encoders.add(definition.name)
     is_growing = True
     while is_growing:
-        subclasses = {
-            definition.name
-            for definition in definitions
-            if encoders & {ast.unparse(base) for base in definition.bases}
-        }
+        subclasses = set()
+        for definition in definitions:
+            bases = {ast.unparse(base) for base in definition.bases}
+            if encoders & bases:
+                subclasses.add(definition.name)
         is_growing = not subclasses <= encoders
         encoders |= subclasses
     return encoders - {INTERFACE}

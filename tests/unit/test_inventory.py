@@ -7,6 +7,7 @@ Nothing in it may go.
 import json
 from collections.abc import Iterator
 from dataclasses import asdict
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -47,9 +48,9 @@ HELP_FLAGS = ("--help", "-h", "--version", "-V", "--install-completion")
 
 def inventory() -> dict[str, Any]:
     """Return the names, with the defaults of what has some."""
-    columns = [
-        column.key for group in (*PAPER, *BOTH_WAYS, *HONEST, *OTHERS) for column in group.columns
-    ]
+    columns = []
+    for group in (*PAPER, *BOTH_WAYS, *HONEST, *OTHERS):
+        columns += [column.key for column in group.columns]
     return {
         "commands": dict(sorted(commands(app, "nt2vr"))),
         "presets": {name: load_config(path).flat() for name, path in preset_files().items()},
@@ -72,7 +73,7 @@ def commands(parent: App, path: str) -> Iterator[tuple[str, list[str]]]:
     names = [name for name in parent if name not in HELP_FLAGS]
     if not names:
         arguments = parent.assemble_argument_collection()
-        yield path, sorted(name for argument in arguments for name in argument.names)
+        yield path, sorted(chain.from_iterable(argument.names for argument in arguments))
     for name in names:
         yield from commands(parent[name], f"{path} {name}")
 

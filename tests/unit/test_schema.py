@@ -57,7 +57,7 @@ CASES: list[Case] = [
         RunError,
     ),
     (CARD, lambda f: write_card(f, Card("x")), read_card, CheckpointError),
-    ("resume.pt", write_saved, lambda f: read_saved(RunFolder(f), CONFIG), CheckpointError),
+    ("resume.pt", write_saved, lambda f: read_saved(RunFolder(f), CONFIG, {}), CheckpointError),
     (REPORT, write_report, load_report, ConfigError),
     (REVIEW, write_review, read_remarks, ConfigError),
 ]

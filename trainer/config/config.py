@@ -56,9 +56,7 @@ class TrainConfig(BaseModel):
         by_section: dict[str, dict[str, Any]] = {name: {} for name in SECTIONS}
         for key, value in values.items():
             by_section[SECTION_OF[key]][key] = value
-        sections = {}
-        for name, values_of_section in by_section.items():
-            sections[name] = read_settings(SECTIONS[name], values_of_section)
+        sections = {name: read_settings(SECTIONS[name], own) for name, own in by_section.items()}
         extensions = {name: sections.pop(name) for name in EXTENSION_SECTIONS}
         super().__init__(**sections, extensions=extensions)
 
@@ -76,7 +74,7 @@ class TrainConfig(BaseModel):
 
     def replace(self, **values: Any) -> "TrainConfig":
         """Return a config with other values by flat key: config.replace(epochs=3)."""
-        return TrainConfig(**{**self.flat(), **values})
+        return self.with_changes(values)
 
     def with_changes(self, changes: ConfigChanges) -> "TrainConfig":
         """Return a config with other values: {"losses.bnl.m4": -0.1}."""
@@ -154,13 +152,6 @@ class TrainConfig(BaseModel):
         return self._base_card.framing.positions
 
     @property
-    def card_pooling(self) -> str:
-        """Pooling by its name on the card."""
-        if self.frames.pooling != "base":
-            return self.frames.pooling
-        return self._base_card.pooling.name
-
-    @property
     def _base_card(self) -> Card:
         """The base's card, or that of a model without a base."""
         base = self.encoder.base_folder
@@ -169,7 +160,10 @@ class TrainConfig(BaseModel):
     @property
     def knows_order(self) -> bool:
         """True if the pooling learns the order of frames."""
-        return self.card_pooling in KNOW_ORDER
+        pooling = self.frames.pooling
+        if pooling == "base":
+            pooling = self._base_card.pooling.name
+        return pooling in KNOW_ORDER
 
     @property
     def framing(self) -> Framing:

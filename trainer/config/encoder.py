@@ -163,5 +163,4 @@ def deeper(model_cfg: Config, added_layers: int) -> Config:
 
 def text_layers(model_cfg: Config) -> int:
     """Return the number of layers of the text transformer in an open_clip configuration."""
-    layers: int = model_cfg["text_cfg"].get("layers", OPEN_CLIP_LAYERS)
-    return layers
+    return int(model_cfg["text_cfg"].get("layers", OPEN_CLIP_LAYERS))

@@ -1,5 +1,6 @@
 """What is measured after each epoch, and what a run keeps and reports."""
 
+from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
@@ -33,10 +34,8 @@ OF_DENYING = (
 )
 # Distillation on captions alone searches no videos.
 OF_TEXT = (TEXT_ORDER_IF_KEPT, TEXT_ORDER, TEXT_TARGET, TEXT_KEPT, TEXT_IDIOMS)
-_names: list[str] = []
-for _training in trainings().values():
-    _names += [measure.name for measure in _training.measures]
-OF_EXTENSIONS = tuple(_names)
+_measures = chain.from_iterable(training.measures for training in trainings().values())
+OF_EXTENSIONS = tuple(measure.name for measure in _measures)
 # What patience can watch; higher is better.
 METRICS = (*OF_VIDEOS, *OF_DENYING, *OF_TEXT, *OF_EXTENSIONS)
 if TYPE_CHECKING:

@@ -4,7 +4,6 @@ import math
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any, TypeVar
 
 import numpy as np
 
@@ -13,9 +12,7 @@ from trainer.config import TrainConfig
 from trainer.data.clips import Clips
 from trainer.data.sentences import DrawnCaption, fixed_key
 from trainer.distributed import share, world_size
-from trainer.inputs.base import AnyInput, ByInput, Draw, Drawing, Input, Numbers
-
-T = TypeVar("T")
+from trainer.inputs.base import AnyInput, ByInput, Draw, Drawing, Numbers
 
 
 @dataclass(frozen=True)
@@ -33,11 +30,6 @@ class Batch:
     captions: list[str]
     rows: Numbers | None = None
     drawn: ByInput = field(default_factory=dict)
-
-    def of(self, kind: type[Input[T, Any]]) -> T:
-        """Return what an input of the batch has drawn."""
-        drawn: T = self.drawn[kind]
-        return drawn
 
 
 def epoch_batches(
@@ -114,7 +106,7 @@ class _Epoch:
 
     def batch(self, draws: Sequence[Draw], step: int) -> Batch:
         """Draw this process's share of a batch: the rows that one process alone would draw for it."""
-        drawn: dict[type[AnyInput], Any] = {}
+        drawn: ByInput = {}
         captions = self._captions(draws)
         drawing = Drawing(
             clips=self.clips,

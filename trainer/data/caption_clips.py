@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from random import Random
 from typing import Literal
@@ -63,10 +64,7 @@ def _captions_by_video(data: str) -> tuple[str, Captions, Captions]:
     if is_captions_file(path):
         captions = read_any_captions(path)
         held_out = held_out_of(captions)
-        training = {}
-        for video in captions:
-            if video not in held_out:
-                training[video] = captions[video]
+        training = {video: captions[video] for video in captions if video not in held_out}
         validation = {video: captions[video] for video in held_out}
         return path.name, training, validation
 
@@ -79,9 +77,7 @@ def _captions_by_video(data: str) -> tuple[str, Captions, Captions]:
 
 def _unseen_captions(training: Captions, validation: Captions) -> Captions:
     """Return the validation captions that do not occur in the training split, in any case."""
-    trained: set[str] = set()
-    for captions in training.values():
-        trained.update(caption.lower() for caption in captions)
+    trained = {caption.lower() for caption in chain.from_iterable(training.values())}
     unseen = {}
     for video, captions in validation.items():
         unseen[video] = [caption for caption in captions if caption.lower() not in trained]

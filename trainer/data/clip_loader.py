@@ -4,6 +4,7 @@ import logging
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
@@ -211,10 +212,8 @@ class ClipLoader:
         denials = None
         if self.reading.denials:
             max_per_video = math.ceil(MAX_PARSED / len(videos))
-            to_parse: list[str] = []
-            for of_video in captions:
-                to_parse += of_video[:max_per_video]
-            denials = denials_of(to_parse, self.progress, self.cache)
+            to_parse = chain.from_iterable(of_video[:max_per_video] for of_video in captions)
+            denials = denials_of(list(to_parse), self.progress, self.cache)
         return CaptionSentences(captions, denials, queries_all=self.config.dataset.num_captions > 0)
 
 

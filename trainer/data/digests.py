@@ -2,30 +2,30 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 
 from trainer.data.clips import Clips
-from trainer.inputs.base import AnyInput
+from trainer.inputs.base import AnyInput, Inputs
 
 # A hash of everything that batches and measures take from a clip, for all clips of each split.
 Digests = Mapping[str, tuple[int, ...]]
 
 
-def digests_of(training: Clips, validation: Clips, inputs: Iterable[AnyInput]) -> Digests:
+def digests_of(training: Clips, validation: Clips, inputs: Inputs) -> Digests:
     """Hash the clips of both splits, with their captions, and what the losses' inputs know of the training clips.
 
     Captions that are generated as they are drawn have no digests.
     """
     digests = {}
     if training.num_captions:
-        digests["train"] = _digests(training, tuple(inputs))
+        digests["train"] = _digests(training, inputs)
     if validation.num_captions:
         digests["validation"] = _digests(validation, ())
     return digests
 
 
-def _digests(clips: Clips, inputs: Sequence[AnyInput]) -> tuple[int, ...]:
+def _digests(clips: Clips, inputs: Iterable[AnyInput]) -> tuple[int, ...]:
     hashes = []
     for row in range(len(clips)):
         clip_id = clips.ids[row] if clips.ids else ""

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from nt2vr.evaluation.built_in import SEED
 from nt2vr.evaluation.dataset_queries import judged_queries
-from nt2vr.evaluation.queries import JudgedQueries
+from nt2vr.evaluation.queries import JudgedQueries, row_numbers
 from nt2vr.media.gallery import Video
 from nt2vr.negation.generate.build import build_query_sets, cached_query_sets
 from nt2vr.negation.generate.query_sets import CaptionedVideos
@@ -34,7 +34,7 @@ def evaluation_queries(
         sets = build_query_sets(captions, SEED, progress)
     else:
         sets = cached_query_sets(captions, seed=SEED, folder=folder, progress=progress)
-    row_of = {clip.video_id: row for row, clip in enumerate(clips)}
+    row_of = row_numbers(clip.video_id for clip in clips)
     queries, _ = judged_queries(sets, row_of)
     return queries
 

@@ -74,7 +74,7 @@ def remembered(
 
 def _read(path: Path, form: TypeAdapter[Value]) -> tuple[list[Value], int]:
     """Return the values of a file's whole lines, and how many bytes these have."""
-    values: list[Value] = []
+    values = []
     num_bytes = 0
     with suppress(OSError, ValidationError), path.open("rb") as file:
         for line in file:

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from random import Random
-from typing import Any, ClassVar, NamedTuple, get_args
+from typing import Any, NamedTuple, get_args
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.built_in import world_queries
@@ -17,6 +18,8 @@ from nt2vr.world.scene_denials import SceneDenial, SceneDenialKind
 from nt2vr.world.scenes import Scene
 from nt2vr.world.sentences import SceneDenials
 
+# Of each kind of denying sentences.
+KindShares = Mapping[Any, float]
 # Captions of a dataset with videos that are parsed to make denying sentences of: a minute's work.
 MAX_PARSED = 40_000
 # Captions that are tried for one kind of denying sentence: a third of MSR-VTT's give "A and not B".
@@ -27,11 +30,18 @@ class DrawnCaption(NamedTuple):
     """A caption that has been drawn.
 
     Attributes:
-        negate: draws one of its negations; returns None where nothing can be denied.
+        negations: returns it with one thing denied, in all ways.
+        rng: goes on to draw one of them.
     """
 
     text: str
-    negate: Callable[[], str | None]
+    negations: Callable[[], Sequence[str]]
+    rng: Random
+
+    def negate(self) -> str | None:
+        """Draw one of its negations; return None where nothing can be denied."""
+        negated = self.negations()
+        return self.rng.choice(negated) if negated else None
 
 
 class KnownClips(NamedTuple):
@@ -84,23 +94,17 @@ class WorldSentences:
     def draw(self, row: int, rng: Random, number: int | None = None) -> DrawnCaption:
         """Draw a caption; its negation goes on with the same generator."""
         caption = describe(self.scenes[row], rng)
+        return DrawnCaption(
+            caption.text,
+            negations=lambda: [negated.text for negated in negate(caption)],
+            rng=rng,
+        )
 
-        def negation() -> str | None:
-            negated = negate(caption)
-            if negated:
-                return rng.choice(negated).text
-            return None
-
-        return DrawnCaption(caption.text, negation)
-
-    def denial(self, row: int, shares: Mapping[Any, float], rng: Random) -> Denial:
+    def denial(self, row: int, shares: KindShares, rng: Random) -> Denial:
         if self._denials and rng.random() < self._free:
             return denial_of_captions(self._denials, shares, rng)
         # Drawing depends on the order of the shares.
-        kinds: list[SceneDenialKind] = []
-        for kind in shares:
-            if kind in get_args(SceneDenialKind):
-                kinds.append(kind)
+        kinds = [kind for kind in shares if kind in get_args(SceneDenialKind)]
         (drawn_kind,) = rng.choices(kinds, [shares[kind] for kind in kinds])
         return self.grammar.draw(row, drawn_kind, rng)
 
@@ -122,7 +126,7 @@ class CaptionSentences:
         queries_all: True if `queries` has all captions of a clip instead of one.
     """
 
-    parses_captions: ClassVar[bool] = True
+    parses_captions = True
 
     captions: Sequence[Sequence[str]]
     denials: CaptionDenials | None = None
@@ -143,14 +147,9 @@ class CaptionSentences:
     def draw(self, row: int, rng: Random, number: int | None = None) -> DrawnCaption:
         """Draw a caption; its negation goes on with the same generator."""
         caption = self.caption(row, rng, number)
+        return DrawnCaption(caption, negations=partial(negations, caption), rng=rng)
 
-        def negation() -> str | None:
-            negated = negations(caption)
-            return rng.choice(negated) if negated else None
-
-        return DrawnCaption(caption, negation)
-
-    def denial(self, row: int, shares: Mapping[Any, float], rng: Random) -> Denial:
+    def denial(self, row: int, shares: KindShares, rng: Random) -> Denial:
         assert self.denials is not None, "made if an input needs denying sentences"
         return denial_of_captions(self.denials, shares, rng)
 
@@ -161,7 +160,7 @@ class CaptionSentences:
         if not self.has_videos:
             return ()
         originals: list[JudgedQuery] = []
-        negated: list[JudgedQuery] = []
+        negated = []
         for row, number, key in self._query_draws():
             caption = self.draw(row, Random(key), number)
             negation = caption.negate()
@@ -192,12 +191,9 @@ class CaptionSentences:
 SentenceSource = WorldSentences | CaptionSentences
 
 
-def denial_of_captions(denials: CaptionDenials, shares: Mapping[Any, float], rng: Random) -> Denial:
+def denial_of_captions(denials: CaptionDenials, shares: KindShares, rng: Random) -> Denial:
     """Draw a kind by the shares, then captions until one gives it; if none does, another kind."""
-    untried: dict[DenialKind, float] = {}
-    for kind in get_args(DenialKind):
-        if shares.get(kind):
-            untried[kind] = shares[kind]
+    untried = {kind: shares[kind] for kind in get_args(DenialKind) if shares.get(kind)}
     while untried:
         (kind,) = rng.choices(list(untried), list(untried.values()))
         for _ in range(CAPTIONS_TRIED):

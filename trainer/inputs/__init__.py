@@ -70,5 +70,5 @@ def inputs_of(factories: Iterable[InputFactory]) -> Inputs:
 
     for factory in factories:
         add(factory)
-    of_extensions = [kind for kind in inputs if kind not in BUILT_IN]
-    return Inputs(inputs[kind] for kind in (*BUILT_IN, *of_extensions) if kind in inputs)
+    in_order = dict.fromkeys((*BUILT_IN, *inputs))
+    return Inputs(inputs[kind] for kind in in_order if kind in inputs)

@@ -1,6 +1,6 @@
 """An input of a loss: what a batch has besides captions and videos, from drawing it to its embeddings."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -47,17 +47,17 @@ class Input(Generic[Drawn, Embedded]):
     # Inputs whose draws this one reads, or whose objects it uses.
     uses: ClassVar["InputFactories"] = ()
     # It needs the clips' videos. If no input does, a training reads captions alone.
-    reads_videos: ClassVar[bool] = False
+    reads_videos = False
     # It needs embeddings of single frames, which a frozen visual tower makes beforehand.
-    reads_frames: ClassVar[bool] = False
+    reads_frames = False
     # It needs sentences that deny something, which are made of parsed captions.
-    parses_captions: ClassVar[bool] = False
+    parses_captions = False
     # It needs clips that have the same caption in all epochs, even where captions are generated.
-    fixes_captions: ClassVar[bool] = False
+    fixes_captions = False
     # It needs to know what each clip shows, as only the built-in world tells.
-    needs_world: ClassVar[bool] = False
+    needs_world = False
     # It compares with videos or texts as the starting model embeds them.
-    needs_frozen_videos: ClassVar[bool] = False
+    needs_frozen_videos = False
 
     def check(self, config: TrainConfig, loss: str) -> None:
         """Raise a ConfigError if a config rules out the loss of this name, which has this input."""
@@ -129,7 +129,7 @@ InputT = TypeVar("InputT", bound=AnyInput)
 InputFactory = Callable[[], AnyInput]
 InputFactories = tuple[InputFactory, ...]
 # What inputs have drawn, or embedded, by their class.
-ByInput = Mapping[type[AnyInput], Any]
+ByInput = dict[type[AnyInput], Any]
 
 
 class Inputs:
@@ -170,7 +170,7 @@ class Preparation:
     progress: Progress = silent
     cache: Path | None = None
     videos: Vectors | None = None
-    shared: dict[type[AnyInput], Any] = field(default_factory=dict)
+    shared: ByInput = field(default_factory=dict)
 
     @property
     def key(self) -> str:
@@ -265,15 +265,8 @@ def given(value: T | None) -> T:
 class Towers(Protocol):
     """What inputs may use of the model in training."""
 
-    @property
-    def config(self) -> TrainConfig: ...
-
-    @property
-    def device(self) -> str: ...
-
-    @property
-    def stores_videos(self) -> bool:
-        """True if all clips are embedded beforehand, by a frozen visual tower."""
+    config: TrainConfig
+    device: str
 
     def stored_videos(self, rows: Numbers | Tensor) -> Tensor:
         """Return L2-normalised embeddings of training clips: (n, D)."""

@@ -1,6 +1,7 @@
 """Sentences that deny something, and the clips that they fit."""
 
 from collections.abc import Sequence
+from functools import partial
 from random import Random
 from typing import NamedTuple
 
@@ -43,10 +44,8 @@ class Denied(Input[list[Denial], Tensor]):
 
 def draw_sentences(drawing: Drawing, draws: Sequence[Draw]) -> list[Denial]:
     """Draw a sentence for each of the clips."""
-    sentences = []
-    for draw in draws:
-        sentences.append(draw_sentence(drawing.clips, drawing.config, draw.row, key=draw.key))
-    return sentences
+    draw_one = partial(draw_sentence, drawing.clips, drawing.config)
+    return [draw_one(draw.row, draw.key) for draw in draws]
 
 
 def draw_sentence(clips: Clips, config: TrainConfig, row: int, key: str) -> Denial:
@@ -123,7 +122,7 @@ class Truth(Input[TruthBatch, EmbeddedTruth]):
     ) -> EmbeddedTruth:
         """Look up the clips of the pool, or take those of the batch."""
         pool = batch.video
-        if towers.stores_videos:
+        if not towers.config.encoder.trains_visual:
             pool = towers.stored_videos(drawn.pool)
         assert pool is not None, "a known truth comes with clips"
         fitting = torch.from_numpy(drawn.fitting).to(towers.device)

@@ -45,8 +45,8 @@ class Negated(Input[NegatedCaptions, EmbeddedNegated]):
 
     def draw(self, drawing: Drawing) -> NegatedCaptions:
         """Draw a negation of each caption; the others stand for themselves."""
-        texts: list[str] = []
-        negatable: list[bool] = []
+        texts = []
+        negatable = []
         for caption in drawing.captions:
             negated = caption.negate()
             texts.append(negated or caption.text)

@@ -111,13 +111,6 @@ class Motion(NamedTuple):
     object: str = ""
 
 
-class _Half(NamedTuple):
-    """A clip of which one half is shown, and the verb phrase that says what it shows."""
-
-    row: int
-    phrase: str
-
-
 class FrameOrders:
     """Pairs of clips that differ in the order of their frames alone, each with its sentence.
 
@@ -174,10 +167,12 @@ class FrameOrders:
         other_solo = self._draw_other(solo, rng)
         subject = _draw_noun(solo.thing, rng)
         sequence = rng.choice(SEQUENCES)
-        half = _Half(solo.row, _draw_phrase(solo.verb, rng))
-        other_half = _Half(other_solo.row, _draw_phrase(other_solo.verb, rng))
-        for first, second in permutations((half, other_half)):
-            sentence = in_turn(subject, first.phrase, second.phrase, joint=sequence)
+        phrase_of = {
+            solo: _draw_phrase(solo.verb, rng),
+            other_solo: _draw_phrase(other_solo.verb, rng),
+        }
+        for first, second in permutations(phrase_of):
+            sentence = in_turn(subject, phrase_of[first], phrase_of[second], joint=sequence)
             yield sentence, _draw_halves(first.row, second.row, num_frames, rng=rng)
 
     def _draw_other(self, solo: Solo, rng: Random) -> Solo:

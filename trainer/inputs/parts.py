@@ -30,9 +30,9 @@ class PartVectors(NamedTuple):
         pure: (B,) bool, True for sentences that want nothing ("not B").
         unwanted_mean: (D,), mean of many unwanted parts, not normalised.
         video_mean: (D,), mean of many videos or, without videos, of many captions; not normalised.
+        idiom: (B,) bool, True for sentences that deny nothing.
         caption: the captions that `EmbeddedBatch.caption` has, L2-normalised; None if no loss needs
             them.
-        idiom: (B,) bool, True for sentences that deny nothing; None if there are none.
     """
 
     wanted: Tensor
@@ -40,8 +40,8 @@ class PartVectors(NamedTuple):
     pure: Tensor
     unwanted_mean: Tensor
     video_mean: Tensor
+    idiom: Tensor
     caption: Tensor | None = None
-    idiom: Tensor | None = None
 
 
 class TeacherTexts(NamedTuple):
@@ -93,10 +93,7 @@ class Parts(Input[TeacherTexts, PartVectors]):
         videos = preparation.videos
         if videos is None:
             videos = storing.encode_text(captions_of(clips.sentences, preparation.key, first))
-        if clips.sentences.parses_captions:
-            rows = first
-        else:
-            rows = range(len(clips))
+        rows = first if clips.sentences.parses_captions else range(len(clips))
         sentences = (example_sentence(preparation, row) for row in rows)
 
         self.storing_teacher = Teacher(
@@ -105,7 +102,8 @@ class Parts(Input[TeacherTexts, PartVectors]):
             videos=videos,
             device=preparation.device,
         )
-        self.teacher = self.storing_teacher.with_encoder(base)
+        self.teacher = copy(self.storing_teacher)
+        self.teacher.encoder = base
 
     def draw(self, drawing: Drawing) -> TeacherTexts:
         """Take the sentences and captions of the batch."""
@@ -138,20 +136,11 @@ class Teacher:
     ) -> None:
         self.encoder = encoder
         self._device = device
-        unwanted = []
-        for sentence in sentences:
-            if sentence.unwanted:
-                unwanted.append(sentence.unwanted)
-        embeddings = self.embed(list(dict.fromkeys(unwanted)))
+        unwanted = dict.fromkeys(sentence.unwanted for sentence in sentences if sentence.unwanted)
+        embeddings = self.embed(list(unwanted))
         # The mean of none is NaN: nothing is subtracted then.
         self.unwanted_mean = embeddings.mean(dim=0).nan_to_num()
         self.video_mean = torch.from_numpy(videos.mean(axis=0)).to(device)
-
-    def with_encoder(self, encoder: TextEncoder) -> "Teacher":
-        """Return the teacher with another encoder that gives the same embeddings."""
-        teacher = copy(self)
-        teacher.encoder = encoder
-        return teacher
 
     def parts(self, sentences: Sequence[Denial], captions: Sequence[str] | None) -> PartVectors:
         """Embed the wanted and the unwanted parts of a batch of sentences, and captions if given."""

@@ -134,7 +134,7 @@ def losses_of(config: TrainConfig) -> WeightedLosses:
 
 def build_losses(settings: Mapping[str, Mapping[str, Any]]) -> WeightedLosses:
     """Build losses from settings: name to {"weight": 1.0, and the loss's own fields}."""
-    terms: dict[str, tuple[float, Loss]] = {}
+    terms = {}
     for name, setting in settings.items():
         of = f" of the loss {name}"
         own_settings = dict(setting)

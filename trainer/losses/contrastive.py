@@ -1,13 +1,12 @@
 """CLIP's own loss."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from trainer.inputs import EmbeddedBatch, InputFactories, Video, given
+from trainer.inputs import EmbeddedBatch, Video, given
 
 
 @dataclass(frozen=True)
@@ -21,7 +20,7 @@ class ContrastiveLoss:
     ICML 2021, Fig. 3.
     """
 
-    inputs: ClassVar[InputFactories] = (Video,)
+    inputs = (Video,)
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
         scores = batch.logit_scale * given(batch.video) @ batch.caption.T  # (B, B)

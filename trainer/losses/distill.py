@@ -59,8 +59,7 @@ class DistillLoss:
     def target(self, parts: PartVectors) -> Tensor:
         """Return the sentences' target embeddings: (B, D), L2-normalised."""
         unwanted = parts.unwanted - self.centre * parts.unwanted_mean
-        if parts.idiom is not None:
-            unwanted = torch.where(parts.idiom[:, None], 0.0, unwanted)
+        unwanted = torch.where(parts.idiom[:, None], 0.0, unwanted)
         with_wanted = parts.wanted - self.alpha * unwanted
         without_wanted = self.start * parts.video_mean - parts.unwanted
         target = torch.where(parts.pure[:, None], without_wanted, with_wanted)

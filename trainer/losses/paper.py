@@ -1,14 +1,14 @@
 """Losses of the nT2VR paper: retrieval, which fine-tunes CLIP*, and the auxiliary ones of CLIP-snl and CLIP-bnl."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import torch
 from torch import Tensor
 from torch.nn.functional import relu
 
 from nt2vr.errors import ConfigError
-from trainer.inputs import EmbeddedBatch, InputFactories, Negated, Video, given
+from trainer.inputs import EmbeddedBatch, Negated, Video, given
 from trainer.loss_settings import option
 
 Reduction = Literal["sum", "mean"]
@@ -27,7 +27,7 @@ class RetrievalLoss:
     W2VV++ has the same.
     """
 
-    inputs: ClassVar[InputFactories] = (Video,)
+    inputs = (Video,)
 
     margin: float = option(0.2, "margin, m0 in the paper, in cosine units")
     both_directions: bool = option(
@@ -107,10 +107,7 @@ class SoftNegativeLoss:
     4.
     """
 
-    inputs: ClassVar[InputFactories] = (
-        Video,
-        Negated,
-    )
+    inputs = (Video, Negated)
 
     margin: float = option(0.1, "m1 of the paper, in cosine units")
     pivot: Pivot = option("video", "embedding that the negated caption is pushed away from")
@@ -149,10 +146,7 @@ class BidirectionalLoss:
     and 7.
     """
 
-    inputs: ClassVar[InputFactories] = (
-        Video,
-        Negated,
-    )
+    inputs = (Video, Negated)
 
     video_pivot: bool = option(True, "include Eq. 5")
     query_pivot: bool = option(True, "include Eq. 6")

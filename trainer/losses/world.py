@@ -1,13 +1,12 @@
 """Losses of denials, words and orders, which must know what each clip shows: for the built-in world only."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from trainer.inputs import Denied, EmbeddedBatch, InputFactories, Labels, Order, Truth, Video, given
+from trainer.inputs import Denied, EmbeddedBatch, Labels, Order, Truth, Video, given
 from trainer.loss_settings import option
 
 
@@ -25,11 +24,7 @@ class ComposedLoss:
     contrastive loss may change it.
     """
 
-    inputs: ClassVar[InputFactories] = (
-        Video,
-        Denied,
-        Truth,
-    )
+    inputs = (Video, Denied, Truth)
 
     hard_weight: float = option(1.0, "weight of the hard-clip term; 0 turns it off")
     hard_margin: float = option(0.1, "margin between fitting and hard clips, in cosine units")
@@ -90,10 +85,7 @@ class LabelsLoss:
     would compete.
     """
 
-    inputs: ClassVar[InputFactories] = (
-        Video,
-        Labels,
-    )
+    inputs = (Video, Labels)
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
         labels = batch.of(Labels)
@@ -123,10 +115,7 @@ class OrderLoss:
     reaches the temperature.
     """
 
-    inputs: ClassVar[InputFactories] = (
-        Video,
-        Order,
-    )
+    inputs = (Video, Order)
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
         order = batch.of(Order)

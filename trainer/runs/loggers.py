@@ -3,7 +3,7 @@
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.metric_names import Metrics
@@ -13,14 +13,6 @@ from trainer.config.config import TrainConfig
 PROJECT = "nt2vr"
 # The names that people know, by the config's `logger`.
 PACKAGES = {"trackio": "Trackio", "wandb": "Weights & Biases"}
-
-
-class Logger(Protocol):
-    """Takes the metrics of a run, step by step."""
-
-    def log(self, step: int, values: Metrics) -> None: ...
-
-    def close(self) -> None: ...
 
 
 class EventFiles:
@@ -60,6 +52,9 @@ class Tracker:
 
     def close(self) -> None:
         self._package.finish()
+
+
+Logger = EventFiles | Tracker
 
 
 def check_loggers(config: TrainConfig) -> None:

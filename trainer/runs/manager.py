@@ -228,10 +228,10 @@ class RunManager:
             raise RunError(
                 f"{run.name} cannot be resumed: it is {run.status.state}. Start a new run."
             )
-        changes: list[str] = []
+        options = []
         if learning_rate is not None:
-            changes = ["--set", f"learning_rate={learning_rate!r}"]
-        _launch(folder, self.free_device(), changes)
+            options = ["--set", f"learning_rate={learning_rate!r}"]
+        _launch(folder, self.free_device(), options)
         self._sessions[run_id] = session
 
     def free_device(self) -> dict[str, str]:
@@ -298,10 +298,7 @@ class RunManager:
 
     def _evict(self, limit: Limit = LIMITS["trash"]) -> list[OSError]:
         """Delete runs in the trash for good that exceed the limit; return why some remain."""
-        deleted_runs = []
-        for path in self.trash.glob("*"):
-            if _deletion_time(path).isdecimal():
-                deleted_runs.append(path)
+        deleted_runs = [path for path in self.trash.glob("*") if _deletion_time(path).isdecimal()]
         return evict(deleted_runs, limit, lambda path: int(_deletion_time(path)) / 1e9)
 
     def empty_trash(self) -> None:

@@ -12,7 +12,6 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
-from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -50,22 +49,15 @@ class Position:
     finished: bool = False
 
     def after_epoch(self, value: float, config: TrainConfig) -> "Position":
-        best = self.best
-        best_epoch = self.best_epoch
-        if value > best:
-            best = value
-            best_epoch = self.epoch
+        position = self
+        if value > self.best:
+            position = replace(self, best=value, best_epoch=self.epoch)
 
         patience = config.validation.patience
-        epochs_without_gain = self.epoch - max(best_epoch, config.negation.not_epochs)
+        epochs_without_gain = self.epoch - max(position.best_epoch, config.negation.not_epochs)
         is_out_of_patience = 0 < patience <= epochs_without_gain
         is_last = self.epoch == config.batches.epochs
-        return Position(
-            epoch=self.epoch + 1,
-            best=best,
-            best_epoch=best_epoch,
-            finished=is_out_of_patience or is_last,
-        )
+        return replace(position, epoch=self.epoch + 1, finished=is_out_of_patience or is_last)
 
 
 @dataclass(frozen=True)
@@ -108,7 +100,7 @@ class Saved:
         return math.ceil(self.steps / TrainConfig(**self.config).steps_per_epoch)
 
 
-def read_saved(run: RunFolder, config: TrainConfig, data: Digests = MappingProxyType({})) -> Saved:
+def read_saved(run: RunFolder, config: TrainConfig, data: Digests) -> Saved:
     """Read a run's saved state; before the first save, return that of the start.
 
     Args:
@@ -121,13 +113,13 @@ def read_saved(run: RunFolder, config: TrainConfig, data: Digests = MappingProxy
     """
     saved = read_state(run)
     if saved is None:
-        return Saved(config.flat(), look=LOOK, data=dict(data), asks_as_evaluation=True)
+        return Saved(config.flat(), look=LOOK, data=data, asks_as_evaluation=True)
 
     different = _different(saved, config)
     if saved.learner is None and not saved.position.finished:
         # Nothing has been trained yet, so the clips had not been counted.
         different = [name for name in different if name not in COUNTED]
-        saved = replace(saved, config=config.flat(), data=dict(data))
+        saved = replace(saved, config=config.flat(), data=data)
 
     if not config.dataset.is_world and set(different).issubset(COUNTED):
         _check_data(run, saved, config, data)
@@ -135,7 +127,7 @@ def read_saved(run: RunFolder, config: TrainConfig, data: Digests = MappingProxy
         raise _other_config(run, different)
     if saved.data:
         return saved
-    return replace(saved, data=dict(data))
+    return replace(saved, data=data)
 
 
 def _different(saved: Saved, config: TrainConfig) -> list[str]:
@@ -179,10 +171,8 @@ def resumed_config(run: RunFolder, config: TrainConfig, saved: Saved | None) -> 
     if saved is None:
         return config
     if saved.learner:
-        fewer = []
-        for name in COUNTED:
-            if getattr(config.dataset, name) < saved.config.get(name, 0):
-                fewer.append(name)
+        counts = saved.config
+        fewer = [name for name in COUNTED if getattr(config.dataset, name) < counts.get(name, 0)]
         if fewer:
             raise _other_config(run, fewer)
     if not saved.changes:
@@ -198,7 +188,9 @@ def change_learning_rate(run: RunFolder, config: TrainConfig, learning_rate: flo
     """
     saved = read_state(run) or Saved(config.flat(), look=LOOK, asks_as_evaluation=True)
     rewind(run, saved.metrics_bytes)
-    _delete_checkpoints_from(run, saved.position.epoch)
+    for epoch in run.checkpoint_epochs():
+        if epoch >= saved.position.epoch:
+            shutil.rmtree(run.checkpoint(epoch))
 
     change = {"epoch": saved.position.epoch, "step": saved.steps, "learning_rate": learning_rate}
     with closing(MetricsWriter(run, config, saved.steps)) as metrics:
@@ -211,12 +203,6 @@ def change_learning_rate(run: RunFolder, config: TrainConfig, learning_rate: flo
     )
     write_saved(run, saved)
     logger.info("From step %d on, the learning_rate is %g.", saved.steps, learning_rate)
-
-
-def _delete_checkpoints_from(run: RunFolder, epoch: int) -> None:
-    for number in run.checkpoint_epochs():
-        if number >= epoch:
-            shutil.rmtree(run.checkpoint(number))
 
 
 def read_state(run: RunFolder) -> Saved | None:

@@ -33,9 +33,9 @@ from nt2vr.evaluation.metric_names import Metrics
 from nt2vr.files import (
     is_disk_full,
     parse_json,
+    read_with_schema,
     stored_json,
     with_schema,
-    without_schema,
     write_json,
 )
 from nt2vr.models.catalog import BEST
@@ -206,12 +206,9 @@ class RunFolder:
             RunError: if a newer nT2VR wrote it.
         """
         try:
-            stored = stored_json(self._status)
-            fields = {}
-            for name, value in without_schema(stored, self._status, RunError).items():
-                if name in RunStatus.__dataclass_fields__:
-                    fields[name] = value
-            return RunStatus(**fields)
+            stored = read_with_schema(self._status, RunError)
+            known = RunStatus.__dataclass_fields__
+            return RunStatus(**{name: stored[name] for name in stored if name in known})
         except (FileNotFoundError, AttributeError, TypeError, ValueError):
             return None
 
@@ -307,10 +304,10 @@ class MetricsWriter:
 
     def append(self, values: Metrics) -> None:
         """Append a row with "epoch" and "step"."""
-        line = json.dumps(dict(values))
+        measures = dict(values)
+        line = json.dumps(measures)
         with self._path.open("a", encoding="utf-8") as file:
             file.write(f"{line}\n")
-        measures = dict(values)
         measures.pop("epoch")
         step = int(measures.pop("step"))
         for logger in self._loggers:

@@ -12,7 +12,7 @@ import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Annotated, Any, NamedTuple
@@ -80,6 +80,9 @@ class SweepRun:
         return max(epochs, key=lambda row: row.get(monitor, row["epoch"]), default=None)
 
 
+SweepRuns = Sequence[SweepRun]
+
+
 def sweep(
     config: Path,
     /,
@@ -125,9 +128,7 @@ def sweep(
     return 1 if failures else 0
 
 
-def _train_all(
-    runs: Sequence[SweepRun], keys: Sequence[str], table: Path, device: str
-) -> list[str]:
+def _train_all(runs: SweepRuns, keys: Sequence[str], table: Path, device: str) -> list[str]:
     """Train all runs, writing the table after each one; return a sentence for each that failed."""
     failures = []
     for run in runs:
@@ -140,7 +141,7 @@ def _train_all(
     return failures
 
 
-def _notices(table: Path, runs: Sequence[SweepRun]) -> list[str]:
+def _notices(table: Path, runs: SweepRuns) -> list[str]:
     notices = [f"The table is in {table}."]
     for run in runs:
         if run.has_changed:
@@ -265,7 +266,7 @@ def _slug(text: str, max_chars: int) -> str:
     return words[:max_chars].strip("-.")
 
 
-def check_runs(runs: Sequence[SweepRun], device: str) -> None:
+def check_runs(runs: SweepRuns, device: str) -> None:
     """Raise an Nt2vrError if a run that is still to be started would be refused.
 
     Runs that differ only in their seeds are refused alike.
@@ -277,7 +278,7 @@ def check_runs(runs: Sequence[SweepRun], device: str) -> None:
         return
     devices = training_devices(training_environment(device))
     refuse_second_training(runs[0].folder.path.parent, devices)
-    checked: list[TrainConfig] = []
+    checked = []
     for run in unfinished:
         of_any_seed = run.config.replace(seed=0)
         if not run.folder.config.exists() and of_any_seed not in checked:
@@ -295,16 +296,13 @@ def train(run: SweepRun, device: str) -> str:
     if is_new:
         folder.path.mkdir(parents=True, exist_ok=True)
         save_config(run.config, folder.config)
-    process = start_process(folder, training_environment(device))
-    try:
-        process.wait()
-    except KeyboardInterrupt:
-        process.terminate()
-        process.wait()
-        raise
-    finally:
-        if process.stdin is not None:
-            process.stdin.close()
+    with start_process(folder, training_environment(device)) as process:
+        try:
+            process.wait()
+        except KeyboardInterrupt:
+            process.terminate()
+            process.wait()
+            raise
     if process.returncode == 2:
         reason = log_tail(folder, 1) or f"{folder.path.name} could not start."
         if is_new:
@@ -320,7 +318,7 @@ def train(run: SweepRun, device: str) -> str:
     return status.error or log_tail(folder, 1)
 
 
-def markdown(keys: Sequence[str], runs: Sequence[SweepRun]) -> str:
+def markdown(keys: Sequence[str], runs: SweepRuns) -> str:
     """Return the table of the results so far.
 
     Its cells are means ± standard deviations over seeds of each point's best epochs. Below the
@@ -344,7 +342,7 @@ def markdown(keys: Sequence[str], runs: Sequence[SweepRun]) -> str:
     return f"{table}\n{note}\n"
 
 
-def _best_epochs(runs: Sequence[SweepRun]) -> dict[Label, list[Metrics]]:
+def _best_epochs(runs: SweepRuns) -> dict[Label, list[Metrics]]:
     """Return the best epochs of each point's finished runs."""
     rows_by_label: dict[Label, list[Metrics]] = {}
     for run in runs:
@@ -356,10 +354,8 @@ def _best_epochs(runs: Sequence[SweepRun]) -> dict[Label, list[Metrics]]:
 
 
 def _measured_columns(points: Mapping[Label, Sequence[Metrics]]) -> list[str]:
-    measured: set[str] = set()
-    for rows in points.values():
-        for row in rows:
-            measured.update(row)
+    rows = chain.from_iterable(points.values())
+    measured = set(chain.from_iterable(rows))
     return [name for name in METRICS if name in measured]
 
 
@@ -392,9 +388,7 @@ def _values(rows: Sequence[Metrics], name: str) -> list[float]:
     return [row[name] for row in rows if name in row]
 
 
-def _control_lines(
-    runs: Sequence[SweepRun], num_keys: int, columns: Sequence[str]
-) -> list[list[str]]:
+def _control_lines(runs: SweepRuns, num_keys: int, columns: Sequence[str]) -> list[list[str]]:
     """Return the lines of the controls, which have a name instead of values, runs and epochs."""
     unknown = [UNKNOWN] * (num_keys + 1)
     lines = []
@@ -404,7 +398,7 @@ def _control_lines(
     return lines
 
 
-def _controls(runs: Sequence[SweepRun]) -> dict[str, Metrics]:
+def _controls(runs: SweepRuns) -> dict[str, Metrics]:
     """Return what the runs measured of each control before training.
 
     Runs of several bases or data have none in common.
@@ -416,21 +410,13 @@ def _controls(runs: Sequence[SweepRun]) -> dict[str, Metrics]:
     if len(origins) > 1:
         return {}
 
+    rows = chain.from_iterable(read_metrics(run.folder.metrics) for run in runs)
     controls: dict[str, Metrics] = {name: {} for name in CONTROLS.values()}
-    for key, value in _first_row(runs).items():
+    for key, value in next(rows, {}).items():
         prefix, _, measure = key.partition("/")
         if prefix in CONTROLS:
             controls[CONTROLS[prefix]][measure] = value
     return controls
-
-
-def _first_row(runs: Sequence[SweepRun]) -> Metrics:
-    """Return the first row of the first run that has any."""
-    for run in runs:
-        rows = read_metrics(run.folder.metrics)
-        if rows:
-            return rows[0]
-    return {}
 
 
 def difference_note(points: Mapping[Label, Sequence[Metrics]], columns: Sequence[str]) -> str:

@@ -30,16 +30,13 @@ def read_cc_neg(file: Path, progress: Progress) -> list[Question]:
         raise ValueError(f"it has {len(paths)} pictures and {len(annotations)} annotations")
 
     pairs_group = _groups_by_pairs(content)
-    questions = []
-    first_row = max(0, len(paths) - TEST_SIZE)
-    for row in range(first_row, len(paths)):
-        questions.append(_question(paths[row], annotations[row], pairs_group.get(row, "")))
-    return questions
+    rows = range(len(paths))[-TEST_SIZE:]
+    return [_question(paths[row], annotations[row], pairs_group.get(row, "")) for row in rows]
 
 
 def _groups_by_pairs(content: Any) -> dict[int, str]:
     """Return the name of each row's group by the number of pairs that its caption was cut into."""
-    groups: dict[int, str] = {}
+    groups = {}
     for num_pairs, rows in content.get("num_ops", {}).items():
         for row in rows:
             groups[int(row)] = f"{num_pairs} pairs"

@@ -1,7 +1,6 @@
 """Contrastive losses with negated captions: CoN-CLIP's and NegCLIP's."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -98,10 +97,7 @@ class NegClipLoss:
     What to Do About It?", ICLR 2023.
     """
 
-    inputs: ClassVar[InputFactories] = (
-        Video,
-        Negated,
-    )
+    inputs = (Video, Negated)
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
         video = given(batch.video)  # (B, D)

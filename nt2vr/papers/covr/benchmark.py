@@ -8,18 +8,17 @@ embedded like a clip, all of its frames pooled.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 from nt2vr.errors import DatasetError
 from nt2vr.evaluation.benchmark_kinds import ModelBenchmark
-from nt2vr.evaluation.report import Presentation, Report, Result
+from nt2vr.evaluation.report import Report, Result
 from nt2vr.files import hash_text
 from nt2vr.models.encoder import Encoder
 from nt2vr.papers.covr.compositions import COMPOSITIONS, PARTS
 from nt2vr.papers.covr.embedded_queries import EmbeddedQueries, embed_queries, vectors_for
 from nt2vr.papers.covr.measures import measure, summarise
 from nt2vr.papers.covr.presentation import COVR, FULL_CAPTION, PICTURE_PLUS_TEXT, covr_result
-from nt2vr.papers.covr.queries import CovrQuery, EmbeddedMedia
+from nt2vr.papers.covr.queries import CovrQueries, EmbeddedMedia
 from nt2vr.progress import Progress, silent
 from nt2vr.search.strategies import System
 
@@ -31,9 +30,9 @@ GIVEN = "as given"
 class CovrBenchmark(ModelBenchmark[EmbeddedMedia]):
     """Queries of a picture plus a text; a report identifies clips by their rows."""
 
-    presentation: ClassVar[Presentation] = COVR
+    presentation = COVR
 
-    queries: tuple[CovrQuery, ...]
+    queries: CovrQueries
     # Of the clips of a dataset.
     clip_ids: Sequence[str] = ()
 

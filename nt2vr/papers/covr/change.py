@@ -2,12 +2,20 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from typing import Literal, get_args
 
-from nt2vr.papers.covr.modifications import ChangeKind
 from nt2vr.world.casting import anywhere, props_at
 from nt2vr.world.claims import Act, Claim, SubjectClaim
 from nt2vr.world.scenes import Action, Figure, Scene
 from nt2vr.world.things import Names, places, things
+
+# fmt: off
+ChangeKind = Literal[
+    "replace subject", "replace activity", "replace place", "add actor", "add prop", "add accessory",
+    "remove actor", "remove activity", "remove prop", "remove accessory",
+]
+# fmt: on
+CHANGE_KINDS: tuple[ChangeKind, ...] = get_args(ChangeKind)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from nt2vr.errors import DatasetError
+from nt2vr.evaluation.queries import row_numbers
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
 from nt2vr.models.encoder import Encoder
@@ -61,10 +62,9 @@ def _at_most(num_triplets: int, dataset: CovrSet, seed: int) -> CovrSet:
     for row in sorted(rows):
         sample = replace(dataset.samples[row], gallery="", subset=())
         samples.append(sample)
-        for name in sample.targets:
-            if name in dataset.media:
-                targets.append(name)
-    chosen = replace(dataset, samples=tuple(samples), galleries={"": tuple(dict.fromkeys(targets))})
+        targets += sample.targets
+    ranked = tuple(name for name in dict.fromkeys(targets) if name in dataset.media)
+    chosen = replace(dataset, samples=tuple(samples), galleries={"": ranked})
     return replace(chosen, media={name: dataset.media[name] for name in chosen.media_ids})
 
 
@@ -74,12 +74,9 @@ def _digests(dataset: CovrSet, embedded: EmbeddedQueries, store: Cache) -> tuple
     for row in _complete(embedded):
         sample = dataset.samples[row]
         names = [sample.reference, *sample.targets]
-        contents = []
-        for name in names:
-            if name in dataset.media:
-                contents.append(store.content_hash(dataset.media[name]))
-        texts = (sample.text, sample.caption, sample.before)
-        hashes.append(digest(names, contents, *texts))
+        paths = [dataset.media[name] for name in names if name in dataset.media]
+        contents = list(map(store.content_hash, paths))
+        hashes.append(digest(names, contents, sample.text, sample.caption, sample.before))
     return tuple(hashes)
 
 
@@ -95,11 +92,8 @@ def triplets_of(dataset: CovrSet, embedded: EmbeddedQueries) -> FusionData:
         raise DatasetError(
             f"{dataset.name} has {len(rows)} triplets with a target to train on. Choose other data."
         )
-    samples = []
-    targets = []
-    for row in rows:
-        samples.append(dataset.samples[row])
-        targets.append(embedded.queries[row].relevant.tolist())
+    samples = [dataset.samples[row] for row in rows]
+    targets = [embedded.queries[row].relevant.tolist() for row in rows]
     vectors = embedded.combined
     data = FusionData(
         pictures=torch.from_numpy(vectors.picture[rows]),
@@ -134,12 +128,9 @@ def _right_by_caption(
 
 def _source_numbers(samples: Sequence[CovrSample]) -> Tensor:
     """Number the references, (Q,); those with the same caption have the same number."""
-    number_of: dict[str, int] = {}
-    numbers = []
-    for sample in samples:
-        source = sample.before or sample.reference
-        numbers.append(number_of.setdefault(source, len(number_of)))
-    return torch.tensor(numbers)
+    sources = [sample.before or sample.reference for sample in samples]
+    number_of = row_numbers(sources)
+    return torch.tensor([number_of[source] for source in sources])
 
 
 def _complete(embedded: EmbeddedQueries) -> list[int]:

@@ -17,6 +17,8 @@ from nt2vr.files import parse_json
 
 # COCO's folder of the images that CIRCO ranks.
 UNLABELED = "unlabeled2017"
+# Of clips or pictures, as a dataset has them.
+MediaIds = tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -38,18 +40,18 @@ class CovrSample:
 
     reference: str
     text: str
-    targets: tuple[str, ...]
+    targets: MediaIds
     kind: str
     query_id: str
     target: str = ""
-    subset: tuple[str, ...] = ()
+    subset: MediaIds = ()
     caption: str = ""
     before: str = ""
     gallery: str = ""
     labels: tuple[str, ...] = ()
 
     @property
-    def answers(self) -> tuple[str, ...]:
+    def answers(self) -> MediaIds:
         """Ids that count in R@k; empty where they are not published."""
         if self.target:
             return (self.target,)
@@ -70,7 +72,7 @@ class CovrSet:
     name: str
     samples: tuple[CovrSample, ...]
     media: dict[str, Path]
-    galleries: dict[str, tuple[str, ...]]
+    galleries: dict[str, MediaIds]
     remarks: tuple[str, ...] = ()
 
     @property
@@ -91,7 +93,16 @@ class CovrSet:
         galleries = {}
         for name, ids in self.galleries.items():
             galleries[name] = tuple(media_id for media_id in ids if media_id in rankable)
-        return replace(self, galleries=galleries, samples=_answerable(self.samples, galleries))
+
+        ranked = {name: frozenset(ids) for name, ids in galleries.items()}
+        samples = []
+        for sample in self.samples:
+            ranked_ids = ranked[sample.gallery]
+            # Answers that are not published may be among what is ranked.
+            may_be_found = not sample.answers or not ranked_ids.isdisjoint(sample.answers)
+            if ranked_ids and may_be_found:
+                samples.append(sample)
+        return replace(self, galleries=galleries, samples=tuple(samples))
 
 
 def load_covr(
@@ -173,19 +184,6 @@ def _loss_remarks(published: CovrSet, dataset: CovrSet) -> Iterator[str]:
         )
 
 
-def _answerable(
-    samples: Sequence[CovrSample], galleries: Mapping[str, Sequence[str]]
-) -> tuple[CovrSample, ...]:
-    """Return the queries one of whose answers is ranked, and those whose answers are not published."""
-    ranked = {name: frozenset(ids) for name, ids in galleries.items()}
-    answerable = []
-    for sample in samples:
-        ids = ranked[sample.gallery]
-        if ids and (not sample.answers or not ids.isdisjoint(sample.answers)):
-            answerable.append(sample)
-    return tuple(answerable)
-
-
 def covr_name(files: Files) -> str:
     """Return the name of the dataset in a folder; a DatasetError says if there is none."""
     for name, reader in READERS.items():
@@ -201,7 +199,7 @@ def _galleries(
     split: str,
     samples: Sequence[CovrSample],
     embedded_ids: Collection[str] | None,
-) -> dict[str, tuple[str, ...]]:
+) -> dict[str, MediaIds]:
     """List what a dataset ranks: its published list, or what its queries name, by gallery."""
     # A column per row, whose own reference is no candidate unless another's target.
     if name == "WebVid-CoVR":
@@ -215,7 +213,8 @@ def _galleries(
         if name == "CIRCO":
             published_ids = _images(files, embedded_ids)
         else:
-            published_ids = _published_list(files, name, split=split, gallery=gallery)
+            pattern = READERS[name].ranked.format(split=split, gallery=gallery)
+            published_ids = _published_list(files, pattern)
         ranked_ids = ids if published_ids is None else published_ids
         galleries[gallery] = tuple(dict.fromkeys(ranked_ids))
     return galleries
@@ -231,12 +230,9 @@ def _images(files: Files, embedded_ids: Collection[str] | None) -> list[str] | N
     return list(filter(str.isdigit, ids)) or None
 
 
-def _published_list(files: Files, name: str, split: str, gallery: str) -> list[str] | None:
+def _published_list(files: Files, pattern: str) -> list[str] | None:
     """Return the ids in a dataset's own file; None without one."""
-    patterns = {"CIRR": f"split.rc2.{split}*.json", "FashionIQ": f"split.{gallery}.{split}.json"}
-    if name not in patterns:
-        return None
-    for file in files.named(patterns[name]):
+    for file in files.named(pattern):
         with expecting(file, "a list of ids, or an object with ids as its keys"):
             return list(map(text_of, read_json(file)))
     return None
@@ -259,7 +255,7 @@ def _read_webvid(files: Files, split: str) -> Iterator[CovrSample]:
                 )
 
 
-def _target_of(entry: Mapping[str, Any], key: str) -> tuple[str, ...]:
+def _target_of(entry: Mapping[str, Any], key: str) -> MediaIds:
     """Return the target, or nothing where the targets are not published."""
     if key not in entry:
         return ()
@@ -379,17 +375,19 @@ class CovrReader(NamedTuple):
     Attributes:
         pattern: of its annotations.
         read: yields the queries of a split.
+        ranked: pattern of the list of what a split's gallery ranks; empty if there is none.
     """
 
     pattern: str
     read: Callable[[Files, str], Iterator[CovrSample]]
+    ranked: str = ""
 
 
 # The first whose annotations are there is read.
 READERS = {
     "WebVid-CoVR": CovrReader("*covr*.csv", _read_webvid),
-    "CIRR": CovrReader("cap.rc2.*.json", _read_cirr),
-    "FashionIQ": CovrReader("cap.*.json", _read_fashion),
+    "CIRR": CovrReader("cap.rc2.*.json", _read_cirr, "split.rc2.{split}*.json"),
+    "FashionIQ": CovrReader("cap.*.json", _read_fashion, "split.{gallery}.{split}.json"),
     "Mined triplets": CovrReader("*triplets*.jsonl", _read_mined),
     "CIRCO": CovrReader("*.json", _read_circo),
 }

@@ -6,11 +6,12 @@ from functools import partial
 from itertools import chain, product
 from random import Random
 
-from nt2vr.papers.covr.change import Change, named
-from nt2vr.papers.covr.modifications import ChangeKind
+from nt2vr.papers.covr.change import Change, ChangeKind, named
 from nt2vr.world.casting import anywhere, cast_at, draw_colour, props_at, sample_action
 from nt2vr.world.scenes import Action, Figure, Scene, is_valid
 from nt2vr.world.things import WEAR, actions, places, things
+
+SceneChanges = Iterator[Change]
 
 # Actions drawn per changed one, and new actors per kind.
 TRIES = 8
@@ -20,7 +21,7 @@ def possible(scene: Scene) -> bool:
     return is_valid(scene) and bool(scene.actors)
 
 
-def changes_of(scene: Scene, kind: ChangeKind, rng: Random) -> Iterator[Change]:
+def changes_of(scene: Scene, kind: ChangeKind, rng: Random) -> SceneChanges:
     """Yield changes of a kind that lead to possible scenes, in random order.
 
     What a change takes away is in the scene once, so that its words are unambiguous; what it adds
@@ -67,7 +68,7 @@ def _actors(scene: Scene) -> list[Figure]:
     return [figure for figure in scene.actors if _is_one(figure)]
 
 
-def _replace_subject(scene: Scene, rng: Random) -> Iterator[Change]:
+def _replace_subject(scene: Scene, rng: Random) -> SceneChanges:
     for old, name in product(_actors(scene), chain(*cast_at(scene.place))):
         if _done(old) and things()[name].role == old.kind.role:
             new = replace(old, thing=name, colour=draw_colour(name, rng))
@@ -81,7 +82,7 @@ def _replace_subject(scene: Scene, rng: Random) -> Iterator[Change]:
                 )
 
 
-def _replace_activity(scene: Scene, rng: Random) -> Iterator[Change]:
+def _replace_activity(scene: Scene, rng: Random) -> SceneChanges:
     cast = _cast(scene)
     for old in _actors(scene):
         draw = partial(
@@ -106,14 +107,14 @@ def _replace_activity(scene: Scene, rng: Random) -> Iterator[Change]:
                 )
 
 
-def _replace_place(scene: Scene, _rng: Random) -> Iterator[Change]:
+def _replace_place(scene: Scene, _rng: Random) -> SceneChanges:
     acting = {figure.thing for figure in scene.actors}
     for name in places():
         if name != scene.place and acting.issubset(chain(*cast_at(name))):
             yield Change("replace place", scene, place=name)
 
 
-def _add_actor(scene: Scene, rng: Random) -> Iterator[Change]:
+def _add_actor(scene: Scene, rng: Random) -> SceneChanges:
     cast = _cast(scene)
     for group in cast_at(scene.place):
         for name in rng.sample(group, min(TRIES, len(group))):
@@ -130,14 +131,14 @@ def _add_actor(scene: Scene, rng: Random) -> Iterator[Change]:
                 )
 
 
-def _add_prop(scene: Scene, rng: Random) -> Iterator[Change]:
+def _add_prop(scene: Scene, rng: Random) -> SceneChanges:
     for name in (*props_at(scene.place, scene.night), *rng.sample(anywhere(), TRIES)):
         # "There is a ball", not "there are scissors".
         if things()[name].noun.number != "many":
             yield Change("add prop", scene, new=Figure(name, draw_colour(name, rng)))
 
 
-def _add_accessory(scene: Scene, rng: Random) -> Iterator[Change]:
+def _add_accessory(scene: Scene, rng: Random) -> SceneChanges:
     wear = actions()[WEAR]
     for old, worn in product(_actors(scene), sorted(wear.objects)):
         if old.thing in wear.subjects and all(action.verb != WEAR for action in old.actions):
@@ -145,12 +146,12 @@ def _add_accessory(scene: Scene, rng: Random) -> Iterator[Change]:
             yield Change("add accessory", scene, old, new, does=new.actions[-1])
 
 
-def _remove_actor(scene: Scene, _rng: Random) -> Iterator[Change]:
+def _remove_actor(scene: Scene, _rng: Random) -> SceneChanges:
     for old in _actors(scene):
         yield Change("remove actor", scene, old)
 
 
-def _remove_activity(scene: Scene, _rng: Random) -> Iterator[Change]:
+def _remove_activity(scene: Scene, _rng: Random) -> SceneChanges:
     for old in _actors(scene):
         if old.is_person:
             for did in _done(old):
@@ -162,7 +163,7 @@ def _remove_activity(scene: Scene, _rng: Random) -> Iterator[Change]:
                 )
 
 
-def _remove_accessory(scene: Scene, _rng: Random) -> Iterator[Change]:
+def _remove_accessory(scene: Scene, _rng: Random) -> SceneChanges:
     for old in _actors(scene):
         for did in old.actions:
             if did.verb == WEAR:
@@ -176,14 +177,14 @@ def _remove_accessory(scene: Scene, _rng: Random) -> Iterator[Change]:
                 )
 
 
-def _remove_prop(scene: Scene, _rng: Random) -> Iterator[Change]:
+def _remove_prop(scene: Scene, _rng: Random) -> SceneChanges:
     for old in scene.figures:
         if not old.is_actor and old.count == 1:
             yield Change("remove prop", scene, old)
 
 
 # Each yields changes, possible or not.
-_CHANGES: dict[ChangeKind, Callable[[Scene, Random], Iterator[Change]]] = {
+_CHANGES: dict[ChangeKind, Callable[[Scene, Random], SceneChanges]] = {
     "replace subject": _replace_subject,
     "replace activity": _replace_activity,
     "replace place": _replace_place,

@@ -7,10 +7,9 @@ from itertools import islice
 from random import Random
 from types import MappingProxyType
 
-from nt2vr.papers.covr.change import Change
-from nt2vr.papers.covr.change_wording import ask_for
+from nt2vr.papers.covr.change import CHANGE_KINDS, Change
+from nt2vr.papers.covr.change_wording import Modification, ask_for
 from nt2vr.papers.covr.draw_changes import changes_of, possible
-from nt2vr.papers.covr.modifications import CHANGE_KINDS, Modification
 from nt2vr.world.claims import Claim
 from nt2vr.world.sampling import stream_scenes
 from nt2vr.world.scenes import Scene, SceneSplit, main_actions
@@ -191,7 +190,7 @@ def _edit(
             return Edit(
                 kind=kind,
                 changes=changes,
-                modification=ask_for(reference, changes, rng=rng, unseen=unseen),
+                modification=ask_for(changes, rng, unseen),
                 unseen=unseen,
                 scene=scene,
                 requirements=Requirements.of(scene, changes),

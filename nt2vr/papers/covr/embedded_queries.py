@@ -14,7 +14,7 @@ from nt2vr.negation.parse.query import understand
 from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.papers.covr.compositions import COMPOSITIONS, CompositionWeights
 from nt2vr.papers.covr.presentation import FULL_CAPTION
-from nt2vr.papers.covr.queries import CovrQuery, EmbeddedMedia
+from nt2vr.papers.covr.queries import CovrQueries, EmbeddedMedia
 from nt2vr.search.references import combine, reads_tokens
 
 
@@ -28,7 +28,7 @@ class EmbeddedQueries(NamedTuple):
         precomputed: (Q, D), vectors of the queries from elsewhere, in place of all compositions.
     """
 
-    queries: tuple[CovrQuery, ...]
+    queries: CovrQueries
     combined: PictureQuery
     captions: Vectors
     clips: Vectors
@@ -49,17 +49,12 @@ class TextVectors:
 
     def sums_of(self, groups: Iterable[Iterable[str]]) -> Vectors:
         """Return the sum of the vectors of each group of texts, (G, D)."""
-        sums = []
-        for texts in groups:
-            total = self._zeros
-            for text in texts:
-                total = total + self._vectors.get(text, self._zeros)
-            sums.append(total)
-        return np.stack(sums)
+        # The empty text, of zeros, is for groups without any.
+        return np.stack([self.of(["", *texts]).sum(axis=0) for texts in groups])
 
 
 def embed_queries(
-    queries: tuple[CovrQuery, ...], media: EmbeddedMedia, encoder: Encoder, deep: bool
+    queries: CovrQueries, media: EmbeddedMedia, encoder: Encoder, deep: bool
 ) -> EmbeddedQueries:
     """Parse and embed queries, each text once; look embeddings from elsewhere up by query id.
 
@@ -98,9 +93,7 @@ def embed_queries(
     )
 
 
-def _given_queries(
-    queries: tuple[CovrQuery, ...], media: EmbeddedMedia, encoder: Encoder
-) -> EmbeddedQueries:
+def _given_queries(queries: CovrQueries, media: EmbeddedMedia, encoder: Encoder) -> EmbeddedQueries:
     """Look up the vectors of whole queries, which have no parts to compose."""
     precomputed = encoder.encode_text([query.query_id for query in queries])
     zeros = np.zeros_like(precomputed)

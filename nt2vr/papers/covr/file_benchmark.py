@@ -2,10 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
-
-import numpy as np
 
 from nt2vr.evaluation.embed_media import embed_files
 from nt2vr.evaluation.queries import cue_of, row_array, row_numbers
@@ -14,7 +11,7 @@ from nt2vr.media.gallery import Video
 from nt2vr.media.store import Cache
 from nt2vr.models.encoder import Encoder
 from nt2vr.papers.covr.benchmark import CovrBenchmark
-from nt2vr.papers.covr.datasets import CovrSample, CovrSet
+from nt2vr.papers.covr.datasets import CovrSet
 from nt2vr.papers.covr.queries import CovrQuery, EmbeddedMedia
 from nt2vr.progress import Progress
 from nt2vr.search.exclusion import averaged
@@ -72,29 +69,22 @@ def _queries_of(
     dataset: CovrSet, clips: GalleryRows, media_rows: Mapping[str, int]
 ) -> Iterator[CovrQuery]:
     for sample in dataset.samples:
-        yield replace(
-            _query_of(sample, clips),
+        rows_of = partial(clips.of, sample.gallery)
+        yield CovrQuery(
+            kind=sample.kind,
+            text=sample.text,
+            relevant=row_array(rows_of(sample.answers)),
+            cue=cue_of(sample.text),
+            caption=sample.caption,
+            left_out=rows_of([sample.reference]),
+            subset=rows_of(sample.subset),
+            labels=sample.labels,
+            matches=rows_of(sample.targets),
+            ranked=clips.spans[sample.gallery] if len(clips.spans) > 1 else None,
+            query_id=sample.query_id,
             reference=media_rows[sample.reference],
             picture={"path": str(dataset.media[sample.reference])},
         )
-
-
-def _query_of(sample: CovrSample, clips: GalleryRows) -> CovrQuery:
-    """Return a query without its reference."""
-    rows_of = partial(clips.of, sample.gallery)
-    return CovrQuery(
-        kind=sample.kind,
-        text=sample.text,
-        relevant=row_array(rows_of(sample.answers)),
-        cue=cue_of(sample.text),
-        caption=sample.caption,
-        left_out=rows_of([sample.reference]),
-        subset=rows_of(sample.subset),
-        labels=sample.labels,
-        matches=rows_of(sample.targets),
-        ranked=clips.spans[sample.gallery] if len(clips.spans) > 1 else None,
-        query_id=sample.query_id,
-    )
 
 
 def _embedder(
@@ -106,12 +96,7 @@ def _embedder(
     embed_frames = embed_files(videos, decoder, cache, of_frames=True)
 
     def embed(encoder: Encoder, progress: Progress) -> EmbeddedMedia:
-        precomputed = encoder.given_videos
-        if precomputed is None:
-            vectors = embed_videos(encoder, progress).vectors
-        else:
-            zeros = np.zeros(encoder.embed_dim, np.float32)
-            vectors = np.stack([precomputed.get(media_id, zeros) for media_id in dataset.media])
+        vectors = embed_videos(encoder, progress).vectors
         return EmbeddedMedia(
             references=averaged(vectors),
             clips=vectors[clip_rows],

@@ -8,11 +8,10 @@ from copy import deepcopy
 from hashlib import blake2b
 from itertools import pairwise, starmap
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 import torch
-from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.nn.functional import normalize, pad
 
@@ -21,7 +20,7 @@ from nt2vr.models.card import extension_file
 from nt2vr.models.composer import Composer, PictureQuery
 from nt2vr.models.encoder import Vectors
 from nt2vr.models.pooling import MAX_LAYERS
-from nt2vr.models.weights import filled
+from nt2vr.models.weights import filled, save_tensors
 
 # Before the names of tensors; in the file, those of layers are without.
 LAYERS = "layers."
@@ -111,7 +110,7 @@ class Fusion(nn.Module, Composer):
             neither.
     """
 
-    name: ClassVar[str] = "fusion"
+    name = "fusion"
 
     def __init__(
         self, width: int, wanted: float, unwanted: float, hidden: int = 0, blocks: int = 0
@@ -180,9 +179,8 @@ class Fusion(nn.Module, Composer):
     def compose(self, query: PictureQuery) -> Vectors:
         shape = query.picture.shape
         count = query.picture.size // shape[-1]
-        inputs = []
-        for vectors in (query.picture, query.wanted, query.unwanted):
-            inputs.append(torch.tensor(vectors).reshape(count, -1))
+        parts = (query.picture, query.wanted, query.unwanted)
+        inputs = [torch.tensor(vectors).reshape(count, -1) for vectors in parts]
         for rows in (query.tokens, query.frames):
             if rows is not None:
                 inputs.append(torch.tensor(rows).reshape(count, *rows.shape[-2:]))
@@ -221,11 +219,8 @@ FILE = extension_file(Fusion.name)
 
 def save_fusion(folder: Path, fusion: Fusion) -> None:
     """Write the fusion's file into a checkpoint folder, atomically, in half precision."""
-    tensors = {}
-    for name, tensor in fusion.state_dict().items():
-        tensors[name.removeprefix(LAYERS)] = tensor.half()
+    weights = fusion.state_dict()
+    tensors = {name.removeprefix(LAYERS): tensor.half() for name, tensor in weights.items()}
     tensors[PARTS] = fusion.parts
     with atomic_write(folder / FILE) as partial:
-        save_file(tensors, partial)
-        # safetensors writes 0600.
-        partial.chmod(0o644)
+        save_tensors(tensors, partial)

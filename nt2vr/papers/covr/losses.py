@@ -1,7 +1,6 @@
 """Losses of a fusion: InfoNCE over candidates, and CoVR's HN-NCE as published and as its code computes it."""
 
 import math
-from collections.abc import Callable
 from functools import partial
 
 import torch
@@ -94,8 +93,7 @@ def _targets(data: FusionData, rows: Tensor, wanted: Tensor, settings: FusionSet
     return weighted_targets(data.frames[data.targets[rows]], wanted)
 
 
-Loss = Callable[[Fusion, FusionData, Tensor, FusionSettings], Tensor]
-LOSSES: dict[str, Loss] = {"info_nce": _info_nce, "hn_nce": _hn_nce}
+LOSSES = {"info_nce": _info_nce, "hn_nce": _hn_nce}
 
 
 def info_nce(scores: Tensor, targets: Tensor, masked: Tensor, temperature: float) -> Tensor:

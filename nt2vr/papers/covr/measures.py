@@ -1,16 +1,16 @@
 """What a system does for each query of a picture plus a text, and its metrics by kind of change."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nt2vr.evaluation.measures import Array, Ranks
 from nt2vr.evaluation.metric_names import Metrics, recall
 from nt2vr.evaluation.queries import Mask, kinds_of, mask
-from nt2vr.evaluation.scoring import first_ranks, score_table, shares_among_first
+from nt2vr.evaluation.scoring import first_ranks, score_table, violations_among_first
 from nt2vr.models.encoder import Vectors
 from nt2vr.papers.covr.embedded_queries import EmbeddedQueries
 from nt2vr.papers.covr.presentation import (
@@ -23,7 +23,7 @@ from nt2vr.papers.covr.presentation import (
     mean_average_precision,
     within_subset,
 )
-from nt2vr.papers.covr.queries import CovrQuery
+from nt2vr.papers.covr.queries import CovrQueries
 from nt2vr.search.exclusion import Exclusion
 
 MAP_KS = (5, 10, 25, 50)
@@ -69,38 +69,21 @@ def measure(vectors: Vectors, embedded: EmbeddedQueries) -> Outcome:
     count = scores.shape[1]
     right = mask([query.relevant for query in queries], count)
     ranks = first_ranks(scores, right)
-    shares: dict[str, Array] = {}
-    for k in KS:
-        shares[recall(k)] = np.where(ranks <= k, 1.0, 0.0)
-
-    shares[VIOLATIONS] = _violations(vectors, scores, queries)
+    shares = {recall(k): np.where(ranks <= k, 1.0, 0.0) for k in KS}
+    shares[VIOLATIONS] = violations_among_first(vectors, scores, queries, FIRST)
     matches = mask([query.matches or query.relevant for query in queries], count)
     shares |= average_precisions(scores, matches)
     shares |= _subset_recalls(scores, right, queries)
     return Outcome(ranks, shares)
 
 
-def _violations(vectors: Vectors, scores: Vectors, queries: Sequence[CovrQuery]) -> Array:
-    """Return the share of the first clips that violate each query: (Q,).
-
-    NaN if no clip of the gallery does, or if the query's vector is zero.
-    """
-    violating = mask([query.violating for query in queries], scores.shape[1])
-    shares = shares_among_first(scores, violating, FIRST)
-    is_measured = violating.any(axis=1) & vectors.any(axis=1)
-    return np.where(is_measured, shares, np.nan)
-
-
-def _subset_recalls(scores: Vectors, right: Mask, queries: Sequence[CovrQuery]) -> dict[str, Array]:
+def _subset_recalls(scores: Vectors, right: Mask, queries: CovrQueries) -> dict[str, Array]:
     """Return R@k among the clips of each query's subset, (Q,) by name; NaN for queries without one."""
     in_subset = mask([query.subset for query in queries], scores.shape[1])
     subset_scores = np.where(in_subset | right, scores, -np.inf).astype(np.float32)
     ranks = first_ranks(subset_scores, right)
     has_subset = in_subset.any(axis=1)
-    recalls = {}
-    for k in SUBSET_KS:
-        recalls[within_subset(recall(k))] = np.where(has_subset, ranks <= k, np.nan)
-    return recalls
+    return {within_subset(recall(k)): np.where(has_subset, ranks <= k, np.nan) for k in SUBSET_KS}
 
 
 def average_precisions(scores: Vectors, right: Mask) -> dict[str, Array]:
@@ -127,20 +110,18 @@ def average_precisions(scores: Vectors, right: Mask) -> dict[str, Array]:
     return {mean_average_precision(k): of_queries for k, of_queries in precisions.items()}
 
 
-def summarise(queries: Sequence[CovrQuery], outcome: Outcome) -> dict[str, Metrics]:
+def summarise(queries: CovrQueries, outcome: Outcome) -> dict[str, Metrics]:
     """Aggregate to metrics in percent by kind; and, as means over the kinds, of ALL and by label, "negation" first."""
     kinds = kinds_of(queries)
-    table = {}
-    for kind in dict.fromkeys(kinds.tolist()):
-        table[kind] = _metrics_of(outcome, kinds == kind)
-    table[ALL] = _mean_over_kinds(outcome, kinds, np.ones(len(queries), bool))
+    is_of_kind = {kind: kinds == kind for kind in dict.fromkeys(kinds.tolist())}
+    table = {kind: _metrics_of(outcome, chosen) for kind, chosen in is_of_kind.items()}
+    table[ALL] = _mean_of(table.values())
 
-    labels: set[str] = set()
-    for query in queries:
-        labels.update(query.labels)
+    labels = set(chain.from_iterable(query.labels for query in queries))
     for label in sorted(labels, key=lambda label: (label != "negation", label)):
         has_label = np.array([label in query.labels for query in queries])
-        table[label] = _mean_over_kinds(outcome, kinds, has_label)
+        by_kind = [_metrics_of(outcome, chosen & has_label) for chosen in is_of_kind.values()]
+        table[label] = _mean_of(by_kind)
     return table
 
 
@@ -156,9 +137,10 @@ def _metrics_of(outcome: Outcome, chosen: Mask) -> Metrics:
     return metrics
 
 
-def _mean_over_kinds(outcome: Outcome, kinds: NDArray[np.str_], chosen: Mask) -> Metrics:
+def _mean_of(by_kind: Iterable[Metrics]) -> Metrics:
+    """Average each measure over the kinds that have it."""
     values: dict[str, list[float]] = defaultdict(list)
-    for kind in dict.fromkeys(kinds.tolist()):
-        for name, value in _metrics_of(outcome, chosen & (kinds == kind)).items():
+    for metrics in by_kind:
+        for name, value in metrics.items():
             values[name].append(value)
     return {name: float(np.mean(of_kinds)) for name, of_kinds in values.items()}

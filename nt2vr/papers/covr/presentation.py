@@ -129,23 +129,19 @@ class CovrPresentation(Presentation):
 
     def line_metrics(self, spec: Spec, metrics: Metrics) -> Metrics:
         """Add the means over the kinds of change that remove something."""
-        kinds = [kind for kind in EDIT_KINDS if f"{kind}/{VIOLATIONS}" in metrics]
-        if not kinds:
-            return dict(metrics)
         with_means = dict(metrics)
-        for name in (R_1, VIOLATIONS):
-            values = [metrics[f"{kind}/{name}"] for kind in kinds]
-            with_means[f"{REMOVALS}/{name}"] = fmean(values)
+        kinds = [kind for kind in EDIT_KINDS if f"{kind}/{VIOLATIONS}" in metrics]
+        if kinds:
+            for name in (R_1, VIOLATIONS):
+                values = [metrics[f"{kind}/{name}"] for kind in kinds]
+                with_means[f"{REMOVALS}/{name}"] = fmean(values)
         return with_means
 
     def groups(self, report: Report, measured: Collection[str]) -> list[TableGroups]:
         kinds = self.kinds(report)
         means = (*kinds, ALL, SEEN, UNSEEN, REMOVALS)
-        labels: dict[str, None] = {}
-        for key in measured:
-            row, _, _ = key.rpartition("/")
-            if row not in means:
-                labels[row] = None
+        rows = dict.fromkeys(key.rpartition("/")[0] for key in measured)
+        labels = [row for row in rows if row not in means]
         group = partial(_group, measured=measured)
         groups = (
             group(R_1, rows=(ALL, SEEN, UNSEEN), names=(R_1,)),
@@ -165,7 +161,7 @@ class CovrPresentation(Presentation):
     def markdown(self, report: Report) -> str:
         """Return one table, by kind of change and system."""
         kinds: dict[str, None] = {}
-        measured: set[str] = set()
+        measured = set()
         for result in report.results:
             for key in report.metrics[result.system]:
                 kind, _, name = key.rpartition("/")

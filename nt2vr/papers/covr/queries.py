@@ -1,6 +1,6 @@
 """Queries of a picture plus a text, and their media under a model."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -32,6 +32,9 @@ class CovrQuery(JudgedQuery):
     labels: tuple[str, ...] = ()
     matches: tuple[int, ...] = ()
     ranked: slice | None = None
+
+
+CovrQueries = Sequence[CovrQuery]
 
 
 class EmbeddedMedia(NamedTuple):

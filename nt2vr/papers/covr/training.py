@@ -143,11 +143,7 @@ class FusionValidator:
         )
         outcome = measure(vectors, self._validation)
         means = summarise(self._validation.queries, outcome)[ALL]
-        measures = {}
-        for name in TRACKED:
-            if name in means:
-                measures[f"{prefix}{name}"] = means[name]
-        return measures
+        return {f"{prefix}{name}": means[name] for name in TRACKED if name in means}
 
     def write(self, epoch: int, folder: Path, metrics: Metrics) -> None:
         learner = self._learner

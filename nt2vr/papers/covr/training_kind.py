@@ -1,6 +1,5 @@
 """The training of a fusion, as a run's setting `train` chooses it."""
 
-from collections.abc import Set
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,10 +39,10 @@ class FusionTraining(TrainingKind):
         path = resolve_path(config.dataset.data)
         training = load_covr(path, "train")
         load_covr(path, "val")
-        groups: Set[object] = {sample.targets[:1] for sample in training.samples}
-        if settings.iterate == "triplets":
-            groups = set(range(len(training.samples)))
-        settings.check_groups(training.name, len(groups), config.batches.batch_size)
+        num_groups = len(training.samples)
+        if settings.iterate == "targets":
+            num_groups = len({sample.targets[:1] for sample in training.samples})
+        settings.check_groups(training.name, num_groups, config.batches.batch_size)
 
     def train(
         self,

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from nt2vr.evaluation.queries import cue_of, row_array
@@ -29,14 +30,13 @@ def covr_world(cache: Path, split: SceneSplit, per_kind: int = 0) -> CovrBenchma
     clips = gallery_of(families)
 
     def embed(encoder: Encoder, progress: Progress) -> EmbeddedMedia:
-        framing = encoder.framing
-        pictures = ClipFile.of(
-            split, scenes=references, num_frames=1, framing=framing, cache=cache
-        ).embeddings(encoder, progress)
-        videos = ClipFile.of(
-            split, scenes=clips, num_frames=encoder.num_frames, framing=framing, cache=cache
+        clip_file = partial(ClipFile.of, split, framing=encoder.framing, cache=cache)
+        pictures = clip_file(scenes=references, num_frames=1)
+        videos = clip_file(scenes=clips, num_frames=encoder.num_frames)
+        return EmbeddedMedia(
+            references=pictures.embeddings(encoder, progress),
+            clips=videos.embeddings(encoder.as_scored(), progress),
         )
-        return EmbeddedMedia(pictures, videos.embeddings(encoder.as_scored(), progress))
 
     return CovrBenchmark(
         name=f"{WORLD}, {split}".removesuffix(", test"),

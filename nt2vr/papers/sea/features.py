@@ -84,7 +84,7 @@ class Features(VideoInput):
     def read(self, video_ids: Collection[str]) -> dict[str, Vector]:
         """Read the row of each video's id, or the mean of the rows of its frames, ID_NUMBER."""
         file = self._file
-        of_video: dict[str, Vector] = {}
+        of_video = {}
         for video_id, rows in rows_by_video(file.names, set(video_ids)).items():
             with expecting(self._folder, FORM):
                 of_video[video_id] = _mean(file, video_id, rows)
@@ -102,7 +102,7 @@ def rows_by_video(names: Sequence[str], video_ids: Collection[str]) -> dict[str,
 
     Of rows with equal names the last one counts, as in SEA's code.
     """
-    rows: dict[str, list[int]] = {}
+    rows = {}
     frame_rows: dict[str, dict[str, int]] = defaultdict(dict)
     for row, name in enumerate(names):
         video_id, _, number = name.rpartition("_")

@@ -6,7 +6,7 @@ texts in SEA. An embedding has a length of P in each space.
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Self
 
 import torch
 from torch import Tensor, nn
@@ -61,7 +61,7 @@ class Projection(ExtensionPooling):
     """
 
     # The mean is scaled to a length of √D first, whatever its own.
-    scales_mean: ClassVar[bool] = False
+    scales_mean = False
 
     def __init__(self, width: int, size: int, spaces: int = 1) -> None:
         """Initialise at random, for frames of length `width` and `spaces` spaces of length `size`."""

@@ -10,7 +10,7 @@ from nt2vr.errors import ConfigError, reason_of
 from nt2vr.evaluation.queries import row_numbers
 from nt2vr.models.encoder import Vectors
 from nt2vr.papers.sea.features import BigFile
-from nt2vr.papers.sea.vocabulary import words_of
+from nt2vr.papers.sea.vocabulary import TextWords, words_of
 
 # Words of a file that are kept although no caption has them, the first ones: 100 MB of vectors of 500.
 MAX_UNSEEN_WORDS = 50_000
@@ -27,7 +27,7 @@ WordVectors = dict[str, Vector]
 NamedVectors = Iterator[tuple[str, Vector]]
 
 
-def ppmi_vectors(texts: Sequence[Sequence[str]], words: Sequence[str], size: int) -> WordVectors:
+def ppmi_vectors(texts: TextWords, words: Sequence[str], size: int) -> WordVectors:
     """Make vectors of words from the captions that two words share.
 
         PPMI(a, b) = max(0, log(p(a, b) / (p(a) p(b)))) = U Σ Vᵀ       (positive pointwise mutual information)
@@ -53,7 +53,7 @@ def ppmi_vectors(texts: Sequence[Sequence[str]], words: Sequence[str], size: int
     return dict(zip(words, vectors, strict=True))
 
 
-def _ppmi(texts: Sequence[Sequence[str]], words: Sequence[str]) -> Vectors:
+def _ppmi(texts: TextWords, words: Sequence[str]) -> Vectors:
     """Compute the positive pointwise mutual information of all pairs of V words: (V, V)."""
     row_of = row_numbers(words)
     num_words = len(words)
@@ -111,7 +111,7 @@ def read_vectors(path: Path, caption_words: Collection[str]) -> WordVectors:
 
 def _chosen(named_vectors: NamedVectors, caption_words: Collection[str]) -> WordVectors:
     """Choose the captions' words and the first others, each with its first vector."""
-    vectors: WordVectors = {}
+    vectors = {}
     num_unseen = 0
     for word, vector in named_vectors:
         if word in vectors:

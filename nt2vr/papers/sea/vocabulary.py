@@ -1,6 +1,7 @@
 """The words of a text, and the vocabulary that a text side knows."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nt2vr.negation.parse.wordlists import listed
@@ -8,6 +9,9 @@ from nt2vr.negation.parse.wordlists import listed
 # Words of a text that are read.
 MAX_WORDS = 200
 WORD = re.compile("[a-z0-9]+")
+
+# The words of each of several texts.
+TextWords = Sequence[Sequence[str]]
 
 
 def words_of(text: str) -> list[str]:

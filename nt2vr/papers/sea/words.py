@@ -17,13 +17,14 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_sequence
 
 from nt2vr.errors import ConfigError
+from nt2vr.evaluation.queries import row_numbers
 from nt2vr.models.text_side import TextSide
 from nt2vr.models.weights import Weights, filled
 from nt2vr.negation.parse.wordlists import listed
 from nt2vr.papers.sea.poolings import Space, join_spaces
 from nt2vr.papers.sea.settings import TextSideSettings, WordSettings
 from nt2vr.papers.sea.vectors import WordVectors, ppmi_vectors, read_vectors
-from nt2vr.papers.sea.vocabulary import Vocabulary, content_of, words_of
+from nt2vr.papers.sea.vocabulary import TextWords, Vocabulary, content_of, words_of
 from nt2vr.settings import resolve_path
 
 if TYPE_CHECKING:
@@ -75,9 +76,11 @@ class Words(TextSide):
         """
         super().__init__()
         self.vocabulary = vocabulary
-        self._bow_rows = _row_of(vocabulary.bow)
-        self._gru_rows = _row_of(vocabulary.gru, first=NUM_SPECIAL)
-        self._vector_rows = _row_of(vocabulary.vectors)
+        self._bow_rows = row_numbers(vocabulary.bow)
+        self._gru_rows = {word: row for row, word in enumerate(vocabulary.gru, NUM_SPECIAL)}
+        self._vector_rows = row_numbers(vocabulary.vectors)
+        read_words = chain(vocabulary.bow, vocabulary.gru, vocabulary.vectors)
+        self._known_words = listed("stop_words").union(read_words)
 
         width = vectors.shape[1]
         self.register_buffer("vectors", vectors)
@@ -134,9 +137,8 @@ class Words(TextSide):
     @classmethod
     def read(cls, metadata: Mapping[str, str], weights: Weights) -> Self:
         stored = json.loads(metadata["vocabulary"])
-        words = {}
-        for encoder in ("bow", "gru", "vectors"):
-            words[encoder] = tuple(map(str, stored[encoder]))
+        encoders = ("bow", "gru", "vectors")
+        words = {encoder: tuple(map(str, stored[encoder])) for encoder in encoders}
         vocabulary = Vocabulary(**words, source=str(stored["source"]))
         width = weights["embedding.weight"].shape[1]
         spaces = 3 if "spaces.1.weight" in weights else 1
@@ -179,7 +181,7 @@ class Words(TextSide):
         pairs = zip(self.spaces, encodings, strict=True)
         return join_spaces([space(encoding) for space, encoding in pairs])
 
-    def bag(self, content: Sequence[Sequence[str]]) -> Tensor:
+    def bag(self, content: TextWords) -> Tensor:
         """Count the known words of texts: (N, B)."""
         counts = self.vectors.new_zeros(len(content), len(self.vocabulary.bow))
         for text_row, words in enumerate(content):
@@ -224,16 +226,12 @@ class Words(TextSide):
     def knows(self, word: str) -> bool:
         """Return True if no part of a word is unknown to all encoders; stop words are known."""
         parts = words_of(word)
-        return bool(parts) and all(map(self._knows_part, parts))
-
-    def _knows_part(self, part: str) -> bool:
-        vocabularies = (self._bow_rows, self._gru_rows, self._vector_rows, listed("stop_words"))
-        return any(part in words for words in vocabularies)
+        return bool(parts) and self._known_words.issuperset(parts)
 
 
 def _vectors_and_source(
     settings: WordSettings,
-    texts: Sequence[Sequence[str]],
+    texts: TextWords,
     words: Collection[str],
     frequent: Sequence[str],
 ) -> tuple[WordVectors, str]:
@@ -249,16 +247,12 @@ def _known_rows(words: Iterable[str], row_of: Mapping[str, int]) -> list[int]:
     return [row_of[word] for word in words if word in row_of]
 
 
-def _row_of(words: Sequence[str], first: int = 0) -> dict[str, int]:
-    return {word: row for row, word in enumerate(words, first)}
-
-
 def _captions(clips: "Clips", seed: int) -> Iterable[str]:
     """Return all captions; where they are generated, some of each clip."""
     captions = clips.all_captions(range(len(clips)))
     if captions:
         return captions
-    drawn: list[str] = []
+    drawn = []
     for draw in range(CAPTIONS_PER_CLIP):
         drawn += clips.captions(f"{seed} words {draw}")
     return drawn

@@ -2,14 +2,13 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import torch
 from torch import Tensor
 
 from nt2vr.papers.vfc.verbs_input import Verbs
 from nt2vr.sections import AnySize, Positive
-from trainer.inputs import EmbeddedBatch, InputFactories, Video, given
+from trainer.inputs import EmbeddedBatch, Video, given
 from trainer.loss_settings import option
 
 
@@ -38,10 +37,7 @@ class VfcLoss:
     ICCV 2023, sections 3.2, 3.3 and 4.2.
     """
 
-    inputs: ClassVar[InputFactories] = (
-        Video,
-        Verbs,
-    )
+    inputs = (Video, Verbs)
 
     text_to_video: AnySize = option(2.0, "weight of captions that choose among videos")
     video_to_text: AnySize = option(
@@ -81,9 +77,7 @@ class VfcLoss:
         changed_scores = changed_cosines / self.temperature
         all_scores = torch.cat([scores, changed_scores], dim=1)  # (B, B + K)
         is_negative = torch.cat([_is_off_diagonal(scores), is_changed], dim=1)  # (B, B + K)
-        losses = hard_negative_nce(
-            scores.diagonal(), scores=all_scores, is_negative=is_negative, beta=self.beta
-        )  # (B,)
+        losses = hard_negative_nce(all_scores, is_negative, self.beta)  # (B,)
 
         num_answers = len(scores) + is_changed.sum(dim=1)  # (B,)
         return (losses / num_answers.to(losses).log()).mean()
@@ -91,9 +85,7 @@ class VfcLoss:
 
 def _term_within_batch(scores: Tensor, beta: float) -> Tensor:
     """Average what rows lose that choose among the columns of (N, N) scores; the diagonal is right: ()."""
-    losses = hard_negative_nce(
-        scores.diagonal(), scores=scores, is_negative=_is_off_diagonal(scores), beta=beta
-    )  # (N,)
+    losses = hard_negative_nce(scores, _is_off_diagonal(scores), beta)  # (N,)
     return losses.mean() / math.log(len(scores))
 
 
@@ -101,7 +93,7 @@ def _is_off_diagonal(scores: Tensor) -> Tensor:
     return ~torch.eye(len(scores), dtype=torch.bool, device=scores.device)
 
 
-def hard_negative_nce(positive: Tensor, scores: Tensor, is_negative: Tensor, beta: float) -> Tensor:
+def hard_negative_nce(scores: Tensor, is_negative: Tensor, beta: float) -> Tensor:
     """InfoNCE whose negatives weigh more the harder they are (HardNeg-NCE).
 
     With s⁺ the score of the right answer, and s_1 … s_n those of the n wrong ones:
@@ -112,8 +104,8 @@ def hard_negative_nce(positive: Tensor, scores: Tensor, is_negative: Tensor, bet
     A beta of 0 gives InfoNCE. All is computed in logarithms, which do not overflow.
 
     Args:
-        positive: (N,) scores of the right answers, divided by the temperature.
-        scores: (N, M) scores of all answers, likewise.
+        scores: (N, M) scores of all answers, divided by the temperature; that of the right one is on
+            the diagonal.
         is_negative: (N, M) bool, which of them are wrong answers; at least one in each row.
         beta: how much more hard negatives weigh.
 
@@ -123,6 +115,7 @@ def hard_negative_nce(positive: Tensor, scores: Tensor, is_negative: Tensor, bet
     Source: Radenovic et al., "Filtering, Distillation, and Hard Negatives for Vision-Language
     Pre-Training", CVPR 2023.
     """
+    positive = scores.diagonal()  # (N,)
     # log(w_k / n), and -inf for what is no negative, so that exp gives 0.
     hardness = (beta * scores).masked_fill(~is_negative, -torch.inf)  # (N, M)
     log_shares = hardness.log_softmax(dim=1)

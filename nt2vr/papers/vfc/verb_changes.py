@@ -96,7 +96,7 @@ class VerbChanges:
         captions = self._uses[row]
         uses = captions[caption]
         keys = [use.key for use in uses]
-        changed: dict[str, ChangedCaption] = {}
+        changed = {}
         for _, number, new_verb in self._ranked_changes(row, caption, source, rng=rng):
             use = uses[number]
             text = _with_verb(caption, use, new_verb)
@@ -155,7 +155,7 @@ class VerbChanges:
         of_subject = self._verbs_of_subject[use.subject]
         excluded: frozenset[str] = _unsuitable_verbs(use).union(*map(_synonyms, video_verbs))
 
-        verbs: dict[str, int] = {}
+        verbs = {}
         for verb, count in sorted(with_noun.items()):
             if min(count, of_subject[verb]) < MIN_CAPTIONS or verb in excluded:
                 continue

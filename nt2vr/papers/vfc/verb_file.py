@@ -31,7 +31,7 @@ def write_verbs(path: Path, captions: Iterable[CaptionVerbs]) -> int:
 
 def read_verbs(path: Path) -> dict[str, CaptionVerbs]:
     """Read a file of captions with another verb, by caption. Parses each text, to know its keys."""
-    verbs_of: dict[str, CaptionVerbs] = {}
+    verbs_of = {}
     for number, row in objects_of(path):
         caption = row.get("caption")
         phrases = row.get("phrases", [])

@@ -79,8 +79,11 @@ class VerbTexts:
         verbs_of_clips = _verbs_of_clips(captions, config, progress)
         originals = [verbs.keys for verbs in chain.from_iterable(verbs_of_clips)]
         accepted = _calibrated(originals, _generated(verbs_of_clips), config)
+        changed: TextsByCaption = defaultdict(list)
+        for row, caption, text, _ in accepted:
+            changed[row, caption].append(text)
         return cls(
-            changed=_texts_by_caption(accepted),
+            changed=changed,
             phrases=_phrases_by_caption(captions, verbs_of_clips),
             shifts=_shifts(originals, accepted, config.batches.batch_size),
         )
@@ -237,13 +240,6 @@ def _generated(verbs_of_clips: Sequence[Sequence[CaptionVerbs]]) -> list[Generat
     return generated
 
 
-def _texts_by_caption(generated: Sequence[GeneratedCaption]) -> TextsByCaption:
-    texts: TextsByCaption = defaultdict(list)
-    for row, caption, text, _ in generated:
-        texts[row, caption].append(text)
-    return texts
-
-
 def _phrases_by_caption(
     captions: Sequence[Sequence[str]], verbs_of_clips: Sequence[Sequence[CaptionVerbs]]
 ) -> TextsByCaption:
@@ -258,10 +254,10 @@ def _phrases_by_caption(
 
 
 def _calibrated(
-    originals: Sequence[Keys], generated: Sequence[GeneratedCaption], config: TrainConfig
+    originals: Sequence[Keys], generated: list[GeneratedCaption], config: TrainConfig
 ) -> list[GeneratedCaption]:
     """Return the changed captions to keep; all without calibration."""
-    accepted = list(generated)
+    accepted = generated
     if config.section(VerbSettings).calibrate:
         order = round_robin([caption.row for caption in generated], config.run.seed)
         numbers = calibrated(originals, [caption.keys for caption in generated], order)

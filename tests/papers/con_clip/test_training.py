@@ -81,8 +81,8 @@ def test_the_first_loss_is_that_of_a_plain_loop(config: TrainConfig, tmp_path: P
     base = read_checkpoint(tmp_path / "base")
     videos = clips.embeddings(base)
     captions = base.encode_text(batch.captions)
-    negated = base.encode_text(batch.of(Negated).texts)
-    request = batch.of(Distractors)
+    negated = base.encode_text(batch.drawn[Negated].texts)
+    request = batch.drawn[Distractors]
     subjects = base.encode_text(request.subjects)
     objects = base.encode_text(request.objects)
 
@@ -110,10 +110,10 @@ def test_unclear_captions_have_no_distractor_though_they_are_negated(
     inputs = losses_of(config).inputs
     clips = ClipLoader(config, tmp_path / "cache").load("train")
     batches = list(epoch_batches(clips, config, 1, inputs=inputs))
-    assert [sum(batch.of(Distractors).has_distractor) for batch in batches] == [4, 6, 5, 5, 8]
+    assert [sum(batch.drawn[Distractors].has_distractor) for batch in batches] == [4, 6, 5, 5, 8]
     for batch in batches:
-        negated = batch.of(Negated)
-        request = batch.of(Distractors)
+        negated = batch.drawn[Negated]
+        request = batch.drawn[Distractors]
         assert request.caption_clips.tolist() == list(batch.rows if batch.rows is not None else ())
         assert len(request.candidates) == 20
         for row, caption in enumerate(batch.captions):

@@ -8,7 +8,7 @@ from itertools import islice
 import pytest
 
 from nt2vr.negation.parse.query import Query
-from nt2vr.papers.covr.change import Change
+from nt2vr.papers.covr.change import CHANGE_KINDS, Change, ChangeKind
 from nt2vr.papers.covr.draw_changes import changes_of, possible
 from nt2vr.papers.covr.edits import (
     Requirements,
@@ -17,7 +17,6 @@ from nt2vr.papers.covr.edits import (
     training_families,
     two_changes,
 )
-from nt2vr.papers.covr.modifications import CHANGE_KINDS, ChangeKind
 from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Action, Figure, Scene, is_valid
 from nt2vr.world.verdicts import judge_edit

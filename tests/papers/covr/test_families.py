@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from nt2vr.negation.generate.wordings import wordings_in
+from nt2vr.papers.covr.change import CHANGE_KINDS, ChangeKind
 from nt2vr.papers.covr.change_wording import ask_for
 from nt2vr.papers.covr.draw_changes import changes_of
 from nt2vr.papers.covr.edits import (
@@ -20,7 +21,6 @@ from nt2vr.papers.covr.edits import (
     gallery_of,
     training_families,
 )
-from nt2vr.papers.covr.modifications import CHANGE_KINDS, ChangeKind
 from nt2vr.world.claims import Claim
 from nt2vr.world.reader import read_claim
 from nt2vr.world.sampling import sample_scenes
@@ -108,7 +108,7 @@ def test_the_parts_of_a_text_say_what_the_change_does(kind: ChangeKind, unseen: 
         change = next(changes_of(scene, kind, rng), None)
         if change is None:
             continue
-        text = ask_for(scene, (change,), rng, unseen)
+        text = ask_for((change,), rng, unseen)
         after = change.applied(scene)
         for part, is_wanted in (
             *((part, True) for part in text.wanted),

@@ -30,10 +30,11 @@ from nt2vr.presets import preset_files
 from nt2vr.search.embed_clips import embed_gallery
 from nt2vr.search.embed_query import embed_query
 from nt2vr.search.references import Reference
+from nt2vr.training import Training
 from tests.support.tiny_models import write_tiny
 from tests.support.trainings import run_training
 from tests.support.triplet_files import write_triplets
-from trainer.config import TrainConfig, load_config
+from trainer.config import TrainConfig, load_config, save_config
 from trainer.runs.run_folder import RunFolder, read_metrics
 
 
@@ -89,6 +90,14 @@ def test_a_run_trains_the_fusion_that_search_then_has(config: TrainConfig, tmp_p
     catalog = Catalog([], runs=tmp_path / "runs")
     assert catalog.find("mine").composers == catalog.find("mine · best").composers == ("fusion",)
     assert catalog.folder("mine") == folder
+
+
+def test_a_notebook_draws_the_curve_of_a_fusion_s_loss(config: TrainConfig, tmp_path: Path) -> None:
+    run = RunFolder(tmp_path)
+    save_config(config, run.config)
+    rows = [{"epoch": 1, "step": step, "hn_nce": 1 / step} for step in (1, 2)]
+    run.metrics.write_text("\n".join(map(json.dumps, rows)))
+    assert "hn_nce" in Training(tmp_path, "stopped")._repr_html_()
 
 
 @pytest.mark.slow

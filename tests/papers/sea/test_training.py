@@ -26,7 +26,7 @@ from trainer.inputs import EmbeddedBatch, given
 from trainer.learner import Learner
 from trainer.losses.paper import RetrievalLoss
 from trainer.preparation import prepare
-from trainer.text_side import new_text_side
+from trainer.start import new_text_side
 
 COLOURS = {"red": (255, 0, 0), "green": (0, 255, 0), "blue": (0, 0, 255), "white": (255, 255, 255)}
 SETTINGS = {"size": 8, "states": 6, "vector_size": 3, "least": 2}

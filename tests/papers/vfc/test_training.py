@@ -68,8 +68,8 @@ def test_changed_verbs_are_calibrated_and_repeat_and_the_loss_falls(
     clips = ClipLoader(vfc, tmp_path / "cache").load("train")
     inputs.of(Verbs).prepare(clips, vfc, silent)
     first, second = (next(epoch_batches(clips, vfc, 1, inputs=inputs)) for _ in range(2))
-    assert first.of(Verbs) == second.of(Verbs)
-    changed = first.of(Verbs).changed
+    assert first.drawn[Verbs] == second.drawn[Verbs]
+    changed = first.drawn[Verbs].changed
     assert any(changed)
     assert max(map(len, changed)) <= 3
     later = next(epoch_batches(clips, vfc, 2, inputs=inputs))

@@ -127,7 +127,9 @@ def test_intervals_are_in_the_data_frame() -> None:
     frame = evaluation.to_pandas().set_index(["system", "measure"])
     # Their ranks are 1 and 2.
     captions = frame.loc[("words", "original/MIR")]
-    assert (captions["low"], captions["value"], captions["high"]) == (0.5, 0.75, 1.0)
+    assert captions["low"] == 0.5
+    assert captions["value"] == 0.75
+    assert captions["high"] == 1.0
     certain = frame.loc[("words", "composed/MIR")]
     assert np.isnan(certain["low"])
     assert np.isnan(certain["high"])

@@ -106,12 +106,10 @@ def test_an_object_of_version_0_2_0_is_adapted() -> None:
     model = OldModel()
     encoder = check_encoder(model)
     assert isinstance(encoder, WrappedEncoder)
-    assert (encoder.name, encoder.num_frames, encoder.image_size, encoder.embed_dim) == (
-        "Old",
-        1,
-        8,
-        4,
-    )
+    assert encoder.name == "Old"
+    assert encoder.num_frames == 1
+    assert encoder.image_size == 8
+    assert encoder.embed_dim == 4
     assert encoder.stored_shape == (1, 4)
     assert encoder.unseen_words("a quokka") == ("quokka",)
     assert encoder.words_read("a quokka") == ""

@@ -255,7 +255,10 @@ def test_label_studio_files_are_found_by_their_uploaded_names(folder: Path) -> N
         json.dumps([{"image": f"/data/upload/{n}", "caption": t} for n, t in rows.items()])
     )
     dataset = load_dataset(folder)
-    files = {caption: video.path.name for video in dataset.videos for caption in video.captions}
+    files = {}
+    for video in dataset.videos:
+        for caption in video.captions:
+            files[caption] = video.path.name
     assert files == {"a": "a.mp4", "b": "b.mp4", "red": "red_ZoqW18z.mp4"}
     assert all(name in " ".join(dataset.remarks) for name in ("ffffffff-7.mp4", "upload/7.mp4"))
 

@@ -310,7 +310,9 @@ def test_the_same_tenth_is_held_out_up_to_a_limit(
     train, validation = (
         set(captions_of(load_dataset(path, split))) for split in ("train", "validation")
     )
-    assert (len(train), len(validation), train & validation) == (36, 4, set())
+    assert len(train) == 36
+    assert len(validation) == 4
+    assert train & validation == set()
     with monkeypatch.context() as context:
         context.setattr(splits_module, "HELD_OUT", 2)
         assert set(captions_of(load_dataset(path, "validation"))) < validation

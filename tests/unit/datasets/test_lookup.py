@@ -224,7 +224,10 @@ def test_tasks_find_files_by_their_folders_and_name_unclear_ones(
 def test_pictures_plus_texts_find_files_by_their_folders(tmp_path: Path) -> None:
     touch(
         tmp_path,
-        *(f"videos/{part}/{number}.mp4" for part in ("0001", "0002") for number in (101, 102)),
+        "videos/0001/101.mp4",
+        "videos/0001/102.mp4",
+        "videos/0002/101.mp4",
+        "videos/0002/102.mp4",
     )
     rows = "txt1,txt2,pth1,pth2,edit\nOld,Young,0001/101,0002/101,make her young\nOld,Young,102,0002/102,make it new\n"
     (tmp_path / "webvid8m-covr_test.csv").write_text(rows)

@@ -26,11 +26,9 @@ def test_saved_reports_are_listed_and_opened(archive: Archive) -> None:
     report_id = archive.add(report)
     (entry,) = archive.entries()
     assert report_id.startswith("own-words-b-")
-    assert (entry.report_id, entry.name, entry.systems) == (
-        report_id,
-        "Own words, <b>",
-        ("words", "words drop"),
-    )
+    assert entry.report_id == report_id
+    assert entry.name == "Own words, <b>"
+    assert entry.systems == ("words", "words drop")
     assert entry.created == report.created
     assert archive.load(report_id).metrics == report.metrics
     assert archive.summary(report_id)["systems"][1]["metrics"] == report.metrics["words drop"]
@@ -112,7 +110,9 @@ def test_a_damaged_report_alone_is_listed_as_unreadable_until_deleted(
     (archive.folder / "bad").mkdir()
     (archive.folder / "bad" / "report.json").write_text(DAMAGED[damage])
     first, last = archive.entries()
-    assert (first.report_id, first.problem, last.report_id) == (good, "", "bad")
+    assert first.report_id == good
+    assert first.problem == ""
+    assert last.report_id == "bad"
     assert last.problem
     assert archive.load(good).name == first.name
     with pytest.raises(ConfigError, match=r"^bad [^\n]+$"):
@@ -136,11 +136,9 @@ def test_tags_and_notes_are_saved_exported_and_survive_another_evaluation(archiv
     }
     with (folder / "queries.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    assert (rows[3]["tag"], rows[3]["note"], rows[0]["tag"]) == (
-        "ambiguous",
-        "Who sings, and\nwho dances?",
-        "",
-    )
+    assert rows[3]["tag"] == "ambiguous"
+    assert rows[3]["note"] == "Who sings, and\nwho dances?"
+    assert rows[0]["tag"] == ""
     archive.annotate(report_id, 3, Remark())
     assert archive.remarks(report_id) == {1: Remark("misread")}
 

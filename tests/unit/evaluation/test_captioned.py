@@ -23,6 +23,15 @@ CAPTIONS = {
 }
 
 
+def named_captions() -> list[tuple[str, str]]:
+    """Return each caption after the name of its video."""
+    pairs = []
+    for name, captions in CAPTIONS.items():
+        for caption in captions:
+            pairs.append((name, caption))
+    return pairs
+
+
 @pytest.fixture
 def load(
     tmp_path: Path, write_video: Callable[..., Path], decoder: Decoder
@@ -30,10 +39,10 @@ def load(
     """Write a folder of captioned videos, and read it as a benchmark."""
     for level, name in enumerate(CAPTIONS):
         write_video(f"data/{name}.avi", [level])
-    lines = [f"{name},{caption}" for name, captions in CAPTIONS.items() for caption in captions]
-    (tmp_path / "data" / "captions.csv").write_text(
-        "\n".join(["video_id,caption", *lines]), encoding="utf-8"
-    )
+    lines = ["video_id,caption"]
+    for name, caption in named_captions():
+        lines.append(f"{name},{caption}")
+    (tmp_path / "data" / "captions.csv").write_text("\n".join(lines), encoding="utf-8")
 
     def load_data(name: str = str(tmp_path / "data"), **more: Any) -> TextBenchmark:
         with Cache(tmp_path / "cache") as cache:
@@ -50,9 +59,7 @@ def test_a_dataset_gives_original_negated_and_composed_queries(
     ids = benchmark.video_ids
     assert ids == ("guitar", "stool", "both", "dog")
     originals = [query for query in benchmark.queries if query.kind == "original"]
-    assert [(query.text, ids[query.relevant[0]]) for query in originals] == [
-        (caption, name) for name, captions in CAPTIONS.items() for caption in captions
-    ]
+    assert [(ids[query.relevant[0]], query.text) for query in originals] == named_captions()
     for query in benchmark.queries:
         if query.kind == "negated":
             assert query.original is not None
@@ -62,11 +69,8 @@ def test_a_dataset_gives_original_negated_and_composed_queries(
             assert len(set(of.text.split()) - set(query.text.split())) <= 1
     assert sum(query.kind == "negated" for query in benchmark.queries) == 7
     # captions of one video have both, so that "guitar" is hard, and "both" alone is right
-    composed = next(
-        query
-        for query in benchmark.queries
-        if query.kind == "composed" and query.unwanted[0].startswith("sit")
-    )
+    composed_queries = [query for query in benchmark.queries if query.kind == "composed"]
+    composed = next(query for query in composed_queries if query.unwanted[0].startswith("sit"))
     assert composed.wanted
     assert "guitar" in composed.wanted
     assert composed.cue
@@ -103,12 +107,12 @@ def test_released_query_sets_are_read(load: Callable[..., TextBenchmark], tmp_pa
     )
     original, negated, composed = load(queries=sets).queries
     assert (original.text, original.relevant.tolist()) == ("a dog runs", [3])
-    assert (negated.text, negated.relevant.tolist(), negated.original) == (
-        "a dog does not run",
-        [3],
-        0,
-    )
-    assert (composed.relevant.tolist(), composed.wanted, composed.cue) == ([1], None, "not")
+    assert negated.text == "a dog does not run"
+    assert negated.relevant.tolist() == [3]
+    assert negated.original == 0
+    assert composed.relevant.tolist() == [1]
+    assert composed.wanted is None
+    assert composed.cue == "not"
     with pytest.raises(ConfigError, match=r"nothing .*original.txt"):
         load(queries=tmp_path / "nothing")
 

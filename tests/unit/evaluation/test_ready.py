@@ -52,6 +52,8 @@ def test_packing_it_again_changes_nothing(tmp_path: Path) -> None:
     before = ready_report()
     pack(before, tmp_path / "report.tar.xz")
     after = ready_report(tmp_path / "report.tar.xz")
-    assert (after.name, after.notes, after.metrics) == (before.name, before.notes, before.metrics)
+    assert after.name == before.name
+    assert after.notes == before.notes
+    assert after.metrics == before.metrics
     assert [query.text for query in after.queries] == [query.text for query in before.queries]
     assert after.intervals == before.intervals

@@ -24,12 +24,10 @@ def test_libraries_are_found_by_name_and_id_after_a_restart(
 ) -> None:
     assert libraries.infos() == []
     info = libraries.add("Videos", "folder", tmp_path / "videos")
-    assert (info.name, info.source.window_s, info.available, info.num_clips) == (
-        "Videos",
-        10.0,
-        True,
-        0,
-    )
+    assert info.name == "Videos"
+    assert info.source.window_s == 10.0
+    assert info.available is True
+    assert info.num_clips == 0
     reopened = Libraries(tmp_path / "data" / "libraries")
     assert reopened.find("videos") == reopened.find(info.id) == reopened.infos()[0] == info
     with pytest.raises(ConfigError, match=r"'other'.*Videos"):

@@ -43,7 +43,8 @@ def stored(folder: Path, count: int = 100) -> list[int]:
     store = Frames(folder, SHAPE)
     numbers = []
     for number in range(count):
-        if (frames := store.get(str(number))) is not None:
+        frames = store.get(str(number))
+        if frames is not None:
             assert (frames == number).all()
             numbers.append(number)
     return numbers

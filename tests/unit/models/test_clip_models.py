@@ -105,7 +105,8 @@ def write_siglip(folder: Path) -> None:
     text = {**tower, "vocab_size": 64, "max_position_embeddings": 16, "projection_size": 32}
     vision = {**tower, "image_size": 32, "patch_size": 16}
     config = hf().SiglipConfig(text_config=text, vision_config=vision)
-    hf().SiglipModel(config).save_pretrained(plain := folder / "plain")
+    plain = folder / "plain"
+    hf().SiglipModel(config).save_pretrained(plain)
     reader = hf().SiglipImageProcessor(size={"height": 32, "width": 32})
     hf().SiglipProcessor(image_processor=reader, tokenizer=_tokenizer([])).save_pretrained(plain)
     sentence_transformer(str(plain), device="cpu", local_files_only=True).save_pretrained(
@@ -183,7 +184,8 @@ def catalog(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
     with monkeypatch.context() as patch:
         patch.setenv("HF_HUB_OFFLINE", "1")
         for name, write in WRITERS.items():
-            write(folder := tmp_path_factory.mktemp("tiny"))
+            folder = tmp_path_factory.mktemp("tiny")
+            write(folder)
             add(folder, home, name)
     return Catalog([home])
 
@@ -353,7 +355,8 @@ def test_training_refuses_it(catalog: Catalog) -> None:
 
 
 def test_code_and_pickles_never_enter(catalog: Catalog, tmp_path: Path) -> None:
-    write_siglip(folder := tmp_path / "tiny")
+    folder = tmp_path / "tiny"
+    write_siglip(folder)
     (folder / "modeling.py").write_text("raise SystemExit")
     modules = json.loads((folder / "modules.json").read_text())
     (folder / "modules.json").write_text(json.dumps([{**modules[0], "type": "modeling.Mine"}]))

@@ -25,7 +25,8 @@ TEXTS = [
     "folder", sorted((ASSETS / "models").iterdir()), ids=lambda folder: folder.name
 )
 def test_open_clip_gives_the_same_embeddings(folder: Path, tmp_path: Path) -> None:
-    export_checkpoint(folder, whole_folder := tmp_path / "whole")
+    whole_folder = tmp_path / "whole"
+    export_checkpoint(folder, whole_folder)
     tokenizer = open_clip.get_tokenizer(f"local-dir:{whole_folder}")
     model, *_ = open_clip.create_model_and_transforms(f"local-dir:{whole_folder}")
     with torch.inference_mode():

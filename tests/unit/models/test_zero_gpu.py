@@ -91,7 +91,9 @@ def test_elsewhere_the_function_is_itself() -> None:
 def test_a_call_runs_on_the_borrowed_process_s_gpu(spaces: FakeSpaces) -> None:
     model = encoder("a")
     name, device, process, text = on_gpu(describe)(model, "x", times=2)
-    assert (name, device, text) == ("a", "borrowed", "xx")
+    assert name == "a"
+    assert device == "borrowed"
+    assert text == "xx"
     assert process != os.getpid()
     # It is in this process.
     assert cast(Any, model).device == "cpu"

@@ -9,7 +9,7 @@ import sys
 from copy import deepcopy
 from dataclasses import replace
 from functools import partial
-from itertools import islice
+from itertools import islice, product
 from pathlib import Path
 from typing import Any, cast
 from unittest.mock import Mock
@@ -56,20 +56,23 @@ KINDS = ("text", "visual", "all", "accumulated")
 # The share of the 8 captions of a batch.
 KEPT = {"4 kept": 0.5, "2 kept": 0.25}
 HEADS: dict[str, TrainedPart] = {"head": "head", "head and all": "all"}
-CASES = [(kind, loss) for kind in KINDS for loss in LOSSES] + [
-    (kind, "distill") for kind in ("text", *KEPT)
+CASES = [
+    *product(KINDS, LOSSES),
+    *product(("text", *KEPT), ("distill",)),
+    *product(HEADS, ("contrastive", "composed")),
 ]
-CASES += [(kind, loss) for kind in HEADS for loss in ("contrastive", "composed")]
+
+
+def trained_part(kind: str) -> TrainedPart:
+    if kind in ("text", *KEPT):
+        return "text"
+    if kind == "visual":
+        return "visual"
+    return HEADS.get(kind, "all")
 
 
 def config_of(kind: str, base: Path) -> TrainConfig:
-    train: TrainedPart = (
-        "text"
-        if kind in ("text", *KEPT)
-        else "visual"
-        if kind == "visual"
-        else HEADS.get(kind, "all")
-    )
+    train = trained_part(kind)
     return TrainConfig(
         base=str(base),
         train=train,
@@ -283,11 +286,10 @@ def test_a_run_of_two_processes_as_a_person_starts_it(
     one = RunFolder(tmp_path / "one")
     assert main(arguments[0]) == 0, one.log.read_text()
     assert_ended(two, "finished")
-    lines = [
-        [json.loads(line) for line in run.metrics.read_text().splitlines()] for run in (one, two)
-    ]
-    assert len(lines[0]) == len(lines[1]) == 5
-    for alone, together in zip(*lines, strict=True):
+    rows_alone = [json.loads(line) for line in one.metrics.read_text().splitlines()]
+    rows_together = [json.loads(line) for line in two.metrics.read_text().splitlines()]
+    assert len(rows_alone) == 5
+    for alone, together in zip(rows_alone, rows_together, strict=True):
         assert together == pytest.approx(alone, rel=1e-3)
     assert two.log.read_text().count("The run has finished") == 1
     assert sorted(path.name for path in two.path.iterdir()) == sorted(

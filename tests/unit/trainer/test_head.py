@@ -34,11 +34,16 @@ COLOURS = {"red": (255, 0, 0), "green": (0, 255, 0), "blue": (0, 0, 255), "white
 ORDERED = [f"{first} then {then}" for first, then in permutations(COLOURS, 2)]
 
 
+def colours_of(text: str) -> list[tuple[int, int, int]]:
+    """Return both colours of "red then blue"."""
+    return [COLOURS[word] for word in text.split(" then ")]
+
+
 def ordered(count: int, seed: int) -> Clips:
     """Noisy clips of two colours, one after the other, with captions that name them in their order."""
     rng = np.random.default_rng(seed)
     texts = [ORDERED[row % len(ORDERED)] for row in range(count)]
-    colours = np.array([[COLOURS[word] for word in text.split(" then ")] for text in texts])
+    colours = np.array([colours_of(text) for text in texts])  # (N, 2, 3)
     noise = rng.integers(-60, 60, (count, 2, 64, 64, 3))
     frames = np.clip(colours[:, :, None, None] + noise, 0, 255).astype(np.uint8)
     return Clips(frames, CaptionSentences([(text,) for text in texts]))
@@ -160,9 +165,10 @@ def test_the_loss_order_trains_text_with_a_kept_pooling(
 
 def test_the_pooling_has_a_learning_rate_of_its_own(config: TrainConfig) -> None:
     learner = Learner(config.replace(learning_rate=1e-4, head_learning_rate=1e-2, warmup_steps=0))
-    rates = {
-        id(p): group["lr"] for group in learner.optimizer.param_groups for p in group["params"]
-    }
+    rates = {}
+    for group in learner.optimizer.param_groups:
+        for parameter in group["params"]:
+            rates[id(parameter)] = group["lr"]
     assert {rates[id(p)] for p in learner.pooling.parameters()} == {1e-2}
     assert {rates[id(p)] for p in learner.model.parameters() if p.requires_grad} == {1e-4}
     assert len(Learner(config.replace(pooling="mean")).optimizer.param_groups) == 2
@@ -219,9 +225,8 @@ def test_a_run_with_other_parameters_is_not_resumed(
     # The order in which seqTransf's parameters were registered has changed.
     if part == "optimizer":
         moments = learned["state"]
-        other_name = next(
-            n for n in moments if moments[n]["exp_avg"].shape != moments[0]["exp_avg"].shape
-        )
+        shapes = {name: moment["exp_avg"].shape for name, moment in moments.items()}
+        other_name = next(name for name in moments if shapes[name] != shapes[0])
         moments[0], moments[other_name] = moments[other_name], moments[0]
     else:
         learned["another"] = learned.pop(next(iter(learned)))

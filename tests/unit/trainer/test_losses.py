@@ -47,6 +47,7 @@ def random_batch(size: int = 5, scale: float = 7.0) -> EmbeddedBatch:
         torch.arange(size) == 0,
         unwanted.mean(dim=0),
         video.mean(dim=0),
+        torch.zeros(size, dtype=torch.bool),
         teacher_caption,
     )
     fitting = torch.eye(size, dtype=torch.bool)
@@ -279,6 +280,7 @@ def test_distillation_by_hand() -> None:
         # The first target is x - .5 (y + y), the second 2x - y.
         unwanted_mean=-y,
         video_mean=2 * x,
+        idiom=torch.tensor([False, False]),
         caption=torch.stack((x, y)),
     )
     targets = torch.tensor([[1.0, -1.0], [2.0, -1.0]])

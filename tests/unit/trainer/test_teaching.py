@@ -13,7 +13,6 @@ from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
 from nt2vr.models.open_clip_model import build_model
 from nt2vr.settings import Settings
 from tests.support.tiny_models import TINY, write_tiny
-from trainer import __main__ as command_line
 from trainer import session, teaching
 from trainer.config import TrainConfig, load_config, save_config
 from trainer.config.encoder import text_layers
@@ -39,8 +38,7 @@ def data_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write_tiny(tmp_path / "models" / "tiny", "Tiny / random")
     preset = tmp_path / "small.json"
     preset.write_text(json.dumps({**json.loads(teaching.PRESET.read_text()), **SMALL}))
-    for module in (teaching, command_line):
-        monkeypatch.setattr(module, "PRESET", preset)
+    monkeypatch.setattr(teaching, "PRESET", preset)
     monkeypatch.setattr(teaching, "FOR_NEW_LAYERS", {"learning_rate": 1e-3, "num_clips": 48})
     monkeypatch.setattr(clip_loader, "world_clips", lambda *_, **__: pytest.fail("looked at clips"))
     return tmp_path
@@ -88,8 +86,9 @@ def test_a_command_teaches_without_data_and_continues_when_repeated(
     assert after.text.fingerprint == read_checkpoint(folder, verify=True).card.text.fingerprint
     assert after.text.fingerprint != before.text.fingerprint
     run = RunFolder(data_dir / "runs" / "tiny-random-taught")
-    assert (ended := run.status())
-    assert ended.doing == "Tiny / random taught is among the models."
+    status = run.status()
+    assert status
+    assert status.doing == "Tiny / random taught is among the models."
     rows = read_metrics(run.metrics)
     assert [row["epoch"] for row in rows if "text/order" in row] == [1, 2]
     assert main(command) == 1
@@ -143,12 +142,11 @@ def test_a_stale_model_is_dropped_and_equal_names_numbered(
 
 
 def test_own_captions_are_filled_up_with_those_of_the_world(tmp_path: Path) -> None:
-    own_runs = [
-        f"a {colour} {thing}"
-        for colour in ("red", "blue", "green")
-        for thing in ("car", "boat", "hat", "kite")
-    ]
-    (tmp_path / "captions.txt").write_text("\n".join(own_runs))
+    own_captions = []
+    for colour in ("red", "blue", "green"):
+        for thing in ("car", "boat", "hat", "kite"):
+            own_captions.append(f"a {colour} {thing}")
+    (tmp_path / "captions.txt").write_text("\n".join(own_captions))
     small = TrainConfig(losses={"distill": {}}, num_clips=48, batch_size=8).replace(
         data=str(tmp_path / "captions.txt")
     )
@@ -158,7 +156,7 @@ def test_own_captions_are_filled_up_with_those_of_the_world(tmp_path: Path) -> N
         .captions("x")
         for adds in (False, True)
     )
-    assert set(alone) < set(own_runs)
+    assert set(alone) < set(own_captions)
     assert filled[: len(alone)] == alone
     assert len(filled) == 48
     world = world_captions("train", 48, small.run.seed)

@@ -63,11 +63,15 @@ def test_knowing_the_truth_is_perfect_and_ignoring_denials_not() -> None:
     perfect = measured(1, 0)
     for name in ("original/R@1", "composed/hard_pairs", "without/hard_pairs"):
         assert perfect[name] == 100
-    assert (perfect["composed/MIR"], perfect["without/MIR"], perfect["not/auc"]) == (1, 1, 1)
+    assert perfect["composed/MIR"] == 1
+    assert perfect["without/MIR"] == 1
+    assert perfect["not/auc"] == 1
     # The caption's own clip ranks last.
     assert perfect["negated/delta_MIR"] == pytest.approx(1 - 1 / 60)
     deaf = measured(1, 1)
-    assert (deaf["composed/hard_pairs"], deaf["without/hard_pairs"], deaf["not/auc"]) == (0, 0, 0.5)
+    assert deaf["composed/hard_pairs"] == 0
+    assert deaf["without/hard_pairs"] == 0
+    assert deaf["not/auc"] == 0.5
     assert deaf["composed/MIR"] < 0.6
     reverse = measured(0, 1)
     assert (reverse["composed/hard_pairs"], reverse["not/auc"]) == (0, 0)

@@ -30,5 +30,7 @@ def test_an_unknown_end_prepares_and_a_finished_job_hides() -> None:
 
 def test_a_failed_job_says_why() -> None:
     view = job_view(replace(RUNNING, state="failed", error="No space."), "indexing")
-    assert (view["error"], view["state_text"], view["under_way"]) == ("No space.", "failed", False)
+    assert view["error"] == "No space."
+    assert view["state_text"] == "failed"
+    assert view["under_way"] is False
     assert job_view(replace(RUNNING, state="stopped"), "indexing")["state_text"] == "cancelled"

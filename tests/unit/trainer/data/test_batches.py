@@ -68,10 +68,10 @@ def test_unused_inputs_are_not_drawn_and_change_nothing() -> None:
 def test_denying_sentences_know_which_clips_of_their_pool_are_right() -> None:
     batch = first()
     assert batch.rows is not None
-    denied = batch.of(Truth)
+    denied = batch.drawn[Truth]
     np.testing.assert_array_equal(denied.pool[:20], batch.rows)
     assert len(set(denied.pool.tolist())) == len(denied.pool) > 50
-    sentences = batch.of(Denied)
+    sentences = batch.drawn[Denied]
     pool = [scenes()[row] for row in denied.pool.tolist()]
     for row, sentence in enumerate(sentences):
         assert isinstance(sentence, SceneDenial)
@@ -102,20 +102,22 @@ def test_every_kind_of_sentence_is_right_for_its_clip() -> None:
 
 def test_kinds_come_by_their_shares_and_anew_each_epoch() -> None:
     config = CONFIG.replace(sentences={"composed": 0, "not": 1})
-    first_epoch = first(config, 1).of(Denied)
+    first_epoch = first(config, 1).drawn[Denied]
     assert {sentence.kind for sentence in first_epoch} == {"not"}
-    assert first(config, 1).of(Denied) == first_epoch
-    assert first(config, 2).of(Denied) != first_epoch
-    np.testing.assert_array_equal(first(config).of(Truth).pool, first(config).of(Truth).pool)
+    assert first(config, 1).drawn[Denied] == first_epoch
+    assert first(config, 2).drawn[Denied] != first_epoch
+    np.testing.assert_array_equal(first(config).drawn[Truth].pool, first(config).drawn[Truth].pool)
 
 
 def test_in_the_first_epochs_nothing_is_wanted() -> None:
     config = CONFIG.replace(not_epochs=2)
-    drawn = [first(config, epoch).of(Denied) for epoch in (1, 2, 3)]
-    kinds = [{sentence.kind for sentence in sentences} for sentences in drawn]
-    assert kinds[:2] == [{"not"}, {"not"}]
-    assert len(kinds[2]) > 2
-    assert drawn[2] == first(CONFIG, 3).of(Denied)
+    for epoch in (1, 2):
+        sentences = first(config, epoch).drawn[Denied]
+        assert {sentence.kind for sentence in sentences} == {"not"}
+
+    sentences = first(config, 3).drawn[Denied]
+    assert len({sentence.kind for sentence in sentences}) > 2
+    assert sentences == first(CONFIG, 3).drawn[Denied]
 
 
 def test_some_sentences_are_made_of_captions_without_truth() -> None:
@@ -125,12 +127,12 @@ def test_some_sentences_are_made_of_captions_without_truth() -> None:
     for share, least, most in ((1, 0, 0), (0.5, 5, 15), (0, 20, 20)):
         clips = replace(world(), sentences=WorldSentences(scenes(), share, denials))
         batch = next(epoch_batches(clips, config, 1, inputs=inputs_of(INPUTS)))
-        has_claims = [isinstance(sentence, SceneDenial) for sentence in batch.of(Denied)]
+        has_claims = [isinstance(sentence, SceneDenial) for sentence in batch.drawn[Denied]]
         assert least <= sum(has_claims) <= most
-        truth = batch.of(Truth)
+        truth = batch.drawn[Truth]
         assert (truth.fitting.any(axis=1) <= has_claims).all()
         assert (truth.both.any(axis=1) <= has_claims).all()
-        has_fragments = "fragment" in {sentence.kind for sentence in batch.of(Denied)}
+        has_fragments = "fragment" in {sentence.kind for sentence in batch.drawn[Denied]}
         # The grammar makes none.
         assert has_fragments == (share > 0)
 
@@ -146,14 +148,17 @@ def test_a_missing_kind_of_sentence_is_replaced_or_refused() -> None:
     with pytest.raises(ConfigError, match="composed, negated"):
         draw(["a red car", "a blue car"], {"composed": 0.5, "negated": 0.5})
     batch = draw(["a red car", "a dog"], {"composed": 0.9, "not": 0.1})
-    assert {sentence.kind for sentence in batch.of(Denied)} == {"not"}
+    assert {sentence.kind for sentence in batch.drawn[Denied]} == {"not"}
 
 
 def test_labels_are_words_with_the_clips_that_show_them() -> None:
     batch = first(CONFIG.replace(train="all"), factories=(Labels,))
     assert batch.rows is not None
-    drawn = batch.of(Labels)
-    claims = {text: label.claim for label in labels() for text in label.texts}
+    drawn = batch.drawn[Labels]
+    claims = {}
+    for label in labels():
+        for text in label.texts:
+            claims[text] = label.claim
     label_texts = drawn.texts
     assert len(set(label_texts)) == len(label_texts) > 20
     assert drawn.is_shown.any(axis=0).all()

@@ -290,7 +290,7 @@ def test_a_share_of_the_captions_is_held_in_place(tmp_path: Path, config: TrainC
     )
     assert part.captions == full.captions[:5]
     assert len(full.captions) == 20
-    assert part.of(Denied) == full.of(Denied)
+    assert part.drawn[Denied] == full.drawn[Denied]
     prepare(quarter, clips, lambda: False)
     assert quarter.step([part])["distill"] > 0
     with pytest.raises(ConfigError, match=r"keep_share .*distill.*composed"):

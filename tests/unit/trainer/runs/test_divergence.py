@@ -95,11 +95,9 @@ def test_a_nan_loss_stops_the_run_at_that_step(
 
     status = run.status()
     assert status
-    assert (status.epoch, status.step, status.diverged_rate) == (
-        1,
-        3,
-        config.rate.learning_rate,
-    )
+    assert status.epoch == 1
+    assert status.step == 3
+    assert status.diverged_rate == config.rate.learning_rate
     assert (
         status.error
         == "The loss became non-finite at step 3 of epoch 1. Try a lower learning_rate."
@@ -147,21 +145,18 @@ def test_a_lower_rate_holds_for_all_later_resumes(
             assert main([str(stopped.path), *changes]) == 0
         status = stopped.status()
         assert status
-        assert (status.state, status.step, status.epoch) == (
-            "stopped",
-            step,
-            math.ceil(step / 4),
-        )
+        assert status.state == "stopped"
+        assert status.step == step
+        assert status.epoch == math.ceil(step / 4)
         assert stopped.log.read_text().splitlines()[-1].endswith(f"stopped after step {step}.")
     go_on(stopped)
     assert stopped.metrics.read_text() == uninterrupted.metrics.read_text()
     one, two = (read_checkpoint(run.checkpoint(3), verify=True).card for run in runs)
     assert one.replace(created="") == two.replace(created="")
-    rates = [
-        row["learning_rate"]
-        for row in read_metrics(uninterrupted.metrics)
-        if row["step"] == 8 and "contrastive" in row
-    ]
+    rates = []
+    for row in read_metrics(uninterrupted.metrics):
+        if row["step"] == 8 and "contrastive" in row:
+            rates.append(row["learning_rate"])
     assert rates == [pytest.approx(5e-4 * rate_at(8, CONFIG))]
 
 
@@ -179,7 +174,9 @@ def test_an_early_lower_rate_survives_a_stop(
         assert main([str(run.path), "--set", "learning_rate=1e-4"]) == 0
     status = run.status()
     assert status
-    assert (status.state, status.step, status.error) == ("stopped", 0, None)
+    assert status.state == "stopped"
+    assert status.step == 0
+    assert status.error is None
     go_on(run)
     rows = read_metrics(run.metrics)
     assert rows[0] == {"epoch": 1, "step": 0, "learning_rate": 1e-4}
@@ -314,11 +311,11 @@ def test_a_sweep_continues_after_a_diverged_run(
     assert "0 of 1" in captured.out
     assert captured.err.count("failed:") == 1
     assert "became non-finite" in captured.err
-    (failed,) = (
-        RunFolder(path.parent)
-        for path in tmp_path.glob("runs/*/status.json")
-        if json.loads(path.read_text())["state"] == "failed"
-    )
+    failed_runs = []
+    for path in tmp_path.glob("runs/*/status.json"):
+        if json.loads(path.read_text())["state"] == "failed":
+            failed_runs.append(RunFolder(path.parent))
+    (failed,) = failed_runs
     assert main([str(failed.path), "--set", "learning_rate=1e-3"]) == 0
     assert sweep(tmp_path / "tiny.json", **arguments, data_dir=tmp_path, device="cpu") == 0
     captured = capsys.readouterr()

@@ -76,11 +76,9 @@ def test_a_tracker_gets_every_row_and_knows_a_resumed_run(
     assert [call[0] for call in calls] == ["init", "log", "finish"] * 2
     assert calls[0] == calls[3]
     options: Any = calls[0][1]
-    assert (options["name"], options["resume"], options["config"]["name"]) == (
-        "mine",
-        "allow",
-        "Mine",
-    )
+    assert options["name"] == "mine"
+    assert options["resume"] == "allow"
+    assert options["config"]["name"] == "Mine"
     assert ("id" in options) == (package == "wandb")
     assert calls[4] == ("log", 20, {"contrastive": 0.5})
     assert len(run.metrics.read_text().splitlines()) == 2

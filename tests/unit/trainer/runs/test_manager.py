@@ -54,11 +54,14 @@ def manager(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunManager]:
 
 
 def wait_for(manager: RunManager, run_id: str, is_so: Callable[[Run], bool]) -> Run:
+    """Return a run once something is so."""
     deadline_s = time.monotonic() + PATIENCE_S
-    while not is_so(run := manager.get(run_id)):
+    while True:
+        run = manager.get(run_id)
+        if is_so(run):
+            return run
         assert time.monotonic() < deadline_s, f"{run}\n{manager.log_tail(run_id)}"
         time.sleep(0.01)
-    return run
 
 
 def wait_for_end(manager: RunManager, run_id: str, expected: State) -> Run:

@@ -123,11 +123,10 @@ def test_edited_captions_of_a_text_tower_are_noticed(
 ) -> None:
     write_tiny(tmp_path / "base", "Tiny base")
     captions = tmp_path / "captions.txt"
-    lines = [
-        f"a {who} is {action}"
-        for who in ("man", "girl", "dog", "cat")
-        for action in ("singing", "running", "eating")
-    ]
+    lines = []
+    for subject in ("man", "girl", "dog", "cat"):
+        for action in ("singing", "running", "eating"):
+            lines.append(f"a {subject} is {action}")
     captions.write_text("\n".join(lines))
     changes: dict[str, Any] = {"base": str(tmp_path / "base"), "model": {}, "train": "text"}
     changes["losses"] = {"distill": {}}

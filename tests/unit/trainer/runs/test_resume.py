@@ -404,7 +404,7 @@ def test_an_unusable_state_is_refused_in_one_sentence(
     damage(run.resume)
     config = SMALL.replace(seed=1, learning_rate=1) if error is ConfigError else SMALL
     with pytest.raises(error, match=message) as caught:
-        read_saved(run, config)
+        read_saved(run, config, {})
     assert "\n" not in str(caught.value)
 
 

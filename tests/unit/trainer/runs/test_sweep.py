@@ -3,6 +3,7 @@
 import statistics
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
@@ -201,7 +202,7 @@ def test_points_may_differ_by_less_than_their_seeds() -> None:
 def train_here(run: RunFolder, environment: Mapping[str, str]) -> Any:
     """Stand in for `start_process`: train in this process, and return one that has ended."""
     go_on(run)
-    return SimpleNamespace(wait=lambda: 0, returncode=0, stdin=None)
+    return nullcontext(SimpleNamespace(wait=lambda: 0, returncode=0))
 
 
 def test_the_table_has_composed_queries_and_the_control(

@@ -141,7 +141,9 @@ def test_it_waits_on_if_another_run_was_faster(manager: RunManager) -> None:
 
     waiting = manager.start_later("Tiny", start)
     wait_until(lambda: not waiting.is_waiting)
-    assert (waiting.run_id, waiting.error, len(attempts)) == ("run", None, 2)
+    assert waiting.run_id == "run"
+    assert waiting.error is None
+    assert len(attempts) == 2
 
 
 def test_a_config_is_checked_while_it_waits(

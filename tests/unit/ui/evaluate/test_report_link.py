@@ -43,11 +43,9 @@ def test_a_report_opens_with_base_and_best_system() -> None:
     report = report_of(*SYSTEMS)
     for link in (ReportLink("r"), ReportLink("r", "huge", "huge", kind="huge")):
         resolved_link = resolved(link, report)
-        assert (resolved_link.first, resolved_link.second, resolved_link.kind) == (
-            FIRST,
-            SECOND,
-            "composed",
-        )
+        assert resolved_link.first == FIRST
+        assert resolved_link.second == SECOND
+        assert resolved_link.kind == "composed"
     assert resolved(ReportLink("r", kind=""), report).kind == ""
 
 

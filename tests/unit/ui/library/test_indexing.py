@@ -86,11 +86,16 @@ def test_updates_run_one_at_a_time_in_order(indexing: Indexing, updates: Updates
     by_name = {job.subject: job for job in indexing.by_library.values()}
     job = by_name["one"]
     assert (job.state, by_name["two"].state) == ("running", "waiting")
-    assert (job.doing, job.current, job.done, job.total) == ("reading files", "a.mp4", 1, 4)
+    assert job.doing == "reading files"
+    assert job.current == "a.mp4"
+    assert job.done == 1
+    assert job.total == 4
     updates.go.set()
     assert first.result(LIMIT_S).result == Updated(Changes(), 3, 3, 0)
     ended = second.result(LIMIT_S)
-    assert (ended.subject, ended.state, ended.is_under_way) == ("two", "finished", False)
+    assert ended.subject == "two"
+    assert ended.state == "finished"
+    assert ended.is_under_way is False
     assert indexing.by_library[ended.key] == ended
     assert len(indexing.by_library) == 2
 

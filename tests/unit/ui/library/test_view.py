@@ -202,7 +202,7 @@ def test_a_built_in_clip_has_no_file_of_its_own() -> None:
     assert view["file"] == view["path"] == ""
 
 
-def test_a_window_says_when_it_is_and_a_picture_does_not() -> None:
+def test_a_window_says_when_it_is_unlike_a_picture() -> None:
     window = windows(4)[2]
     timeline = timeline_view(answer_of(2), window, windows(4))
     assert detail_view(window, [], "", URLS, timeline)["time"] == "0:20–0:30 of 0:40"

@@ -222,8 +222,12 @@ def test_the_enlarged_clip_lists_every_systems_rank_and_frames() -> None:
         Video("v", Path("v"), ("a dog runs",)), seen, "right", {"src": "clips/v"}, {}
     )
     plain, drop = view["systems"]
-    assert (plain["name"], plain["rank"], plain["score"]) == ("CLIP", "#3", "0.512")
-    assert (drop["name"], drop["rank"], drop["score"]) == ("CLIP drop", "–", "")
+    assert plain["name"] == "CLIP"
+    assert plain["rank"] == "#3"
+    assert plain["score"] == "0.512"
+    assert drop["name"] == "CLIP drop"
+    assert drop["rank"] == "–"
+    assert drop["score"] == ""
     assert [frame["position"] for frame in plain["frames"]] == [0.125, 0.375]
 
 

@@ -132,11 +132,9 @@ def test_the_live_training_states_its_measured_time(
         presets_module, "gflops_per_second", lambda device: presets_module.BENCHMARKED
     )
     cards = presets_view(presets(), "Learns not (stage)", "cpu")["presets"]
-    assert (cards[0]["title"], cards[0]["time"], cards[0]["chosen"]) == (
-        "Watch it learn",
-        "about 3 min here",
-        True,
-    )
+    assert cards[0]["title"] == "Watch it learn"
+    assert cards[0]["time"] == "about 3 min here"
+    assert cards[0]["chosen"] is True
     assert [card["chosen"] for card in cards[1:]] == [False] * 4
 
 

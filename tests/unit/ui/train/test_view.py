@@ -73,11 +73,9 @@ def test_runs_of_one_minute_are_named_by_their_ids() -> None:
 def test_a_run_shows_progress_and_failure() -> None:
     run = Run("a-1", RunStatus("failed", 1, epoch=2, step=10, error="No <disk> /home/ann."), CONFIG)
     view = run_view(run, lambda error: error.replace(" /home/ann", ""))
-    assert (view["share"], view["progress"], view["error"]) == (
-        "25.0",
-        "epoch 2 of 4 · step 10 of 40",
-        "No <disk>.",
-    )
+    assert view["share"] == "25.0"
+    assert view["progress"] == "epoch 2 of 4 · step 10 of 40"
+    assert view["error"] == "No <disk>."
     unreadable = Run("b-2", RunStatus("interrupted", 1, step=3), None)
     assert run_view(unreadable)["share"] == "0"
     assert [row["chosen"] for row in runs_view([run, unreadable], unreadable)["runs"]] == [

@@ -48,16 +48,14 @@ def first_view(page: gr.Blocks) -> tuple[set[str], set[str]]:
     """Return the ids of the boxes and the names of the events that a browser gets at first."""
     config: Any = page.get_config_file()
     first = config["page"][""]
-    boxes = {
-        block["props"]["elem_id"]
-        for block in config["components"]
-        if block["id"] in first["components"] and block["type"] == "textbox"
-    }
-    events = {
-        event["api_name"]
-        for event in config["dependencies"]
-        if event["id"] in first["dependencies"]
-    }
+    boxes = set()
+    for block in config["components"]:
+        if block["id"] in first["components"] and block["type"] == "textbox":
+            boxes.add(block["props"]["elem_id"])
+    events = set()
+    for event in config["dependencies"]:
+        if event["id"] in first["dependencies"]:
+            events.add(event["api_name"])
     return boxes, {name for name in events if name}
 
 
@@ -88,8 +86,10 @@ def test_an_opened_tab_sends_its_content() -> None:
     assert {"opened", "after", "across", "beside"} <= {*events.values()}
     # The content is not asked for again.
     assert number not in events
-    targets = [tuple(target) for event in sent["dependencies"] for target in event["targets"]]
-    assert targets.count((tab._id, "select")) == 1
+    targets: list[list[Any]] = []
+    for event in sent["dependencies"]:
+        targets += event["targets"]
+    assert [list(target) for target in targets].count([tab._id, "select"]) == 1
 
 
 def test_other_events_send_no_tab() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.gallery_boxes import boxes
-from nt2vr.media.gallery import load_gallery
+from nt2vr.media.gallery import Video, load_gallery
 from nt2vr.negation.parse.query import Query
 from nt2vr.settings import ASSETS
 from nt2vr.world.drawn.render import render
@@ -51,9 +51,13 @@ def test_a_box_holds_what_is_drawn(figure: Figure) -> None:
         assert width * height < 4 * len(rows)
 
 
+def has_two_figures(video: Video) -> bool:
+    return video.scene is not None and len(video.scene["figures"]) == 2
+
+
 def test_the_shipped_boxes_are_those_of_today_s_drawings() -> None:
     videos = load_gallery(ASSETS / "gallery" / "gallery.jsonl").videos
-    video = next(video for video in videos if video.scene and len(video.scene["figures"]) == 2)
+    video = next(filter(has_two_figures, videos))
     with np.load(SHIPPED) as data:
         shipped = dict(zip(data["keys"].tolist(), data["boxes"], strict=True))
     measured = {}
