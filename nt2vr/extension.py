@@ -155,9 +155,8 @@ class Extension:
 @cache
 def extensions() -> tuple[Extension, ...]:
     """List the papers in alphabetical order, then other packages; a warning names those that cannot be imported."""
-    entries = [*_papers(), *_packages()]
     by_name: dict[str, Extension] = {}
-    for extension in entries:
+    for extension in (*_papers(), *_packages()):
         if extension.name in by_name:
             logger.warning("Two extensions are called %s. The second is left out.", extension.name)
             continue
@@ -171,15 +170,13 @@ def _papers() -> Iterator[Extension]:
     # A copy of nT2VR may have no papers.
     except ModuleNotFoundError:
         return
-    for module in sorted(pkgutil.iter_modules(package.__path__), key=lambda module: module.name):
-        paper = importlib.import_module(f"{PAPERS}.{module.name}")
-        yield paper.EXTENSION
+    # They are listed in alphabetical order.
+    for module in pkgutil.iter_modules(package.__path__):
+        yield importlib.import_module(f"{PAPERS}.{module.name}").EXTENSION
 
 
 def _packages() -> Iterator[Extension]:
-    for entry_point in sorted(
-        entry_points(group=ENTRY_POINTS), key=lambda entry_point: entry_point.name
-    ):
+    for entry_point in sorted(entry_points(group=ENTRY_POINTS)):
         try:
             extension = entry_point.load()
         # Code of others may raise anything.

@@ -86,8 +86,7 @@ def hits_html(
         picture = ""
         if thumbnail is not None and rank <= pictures:
             picture = _picture(video_id, thumbnail(video_id))
-        score = f"{hit['score']:.3f}"
-        rows.append((rank, picture, video_id, score, _verdict(hit["verdict"])))
+        rows.append((rank, picture, video_id, f"{hit['score']:.3f}", _verdict(hit["verdict"])))
     hits_table = table(("", "", "clip", "score", ""), rows, system)
     num_unlisted = len(hits) - len(rows)
     if num_unlisted:

@@ -18,6 +18,7 @@ T = TypeVar("T")
 State = Literal["waiting", "running", "stopping", "finished", "stopped", "failed"]
 # Seconds before a rate is shown.
 MIN_RATE_S = 1.0
+FAILED = "Something went wrong; see the log for details."
 # Called between steps: steps done, in total (0: not known yet), what is being done; an
 # InterruptedError stops the work.
 Progress = Callable[[int, int, str], None]
@@ -171,7 +172,7 @@ class Runner(Generic[T]):
                 if replace(earlier, number=number) == job:
                     if earlier.session != session:
                         # Neither page may cancel what the other waits for, too.
-                        self._jobs[earlier.number] = replace(earlier, session="")
+                        self._change(earlier.number, session="")
                     return self._ends[earlier.number]
             if under_way and not self._queues:
                 raise ConfigError(
@@ -200,10 +201,10 @@ class Runner(Generic[T]):
             if job is None:
                 return
             if job.state == "running":
-                self._jobs[number] = replace(job, state="stopping")
+                self._change(number, state="stopping")
                 self._stop.set()
             elif job.state == "waiting":
-                self._finish(replace(job, state="stopped"))
+                self._finish(number, state="stopped")
 
     def _work(self) -> None:
         while True:
@@ -213,27 +214,28 @@ class Runner(Generic[T]):
                 if was_cancelled:
                     continue
                 self._stop.clear()
-                self._jobs[number] = replace(self._jobs[number], state="running", doing="preparing")
-            changes: dict[str, Any] = {"state": "finished"}
+                self._change(number, state="running", doing="preparing")
             try:
-                changes["result"] = work(stoppable(self._progress(number), self._stop.is_set))
+                result = work(stoppable(self._progress(number), self._stop.is_set))
             except InterruptedError:
-                changes = {"state": "stopped"}
+                self._finish(number, state="stopped")
             except Nt2vrError as error:
-                changes = {"state": "failed", "error": str(error)}
+                self._finish(number, state="failed", error=str(error))
             # Any error ends the job, never the app.
             except Exception:
                 logger.exception("The %s of %s failed.", self._name, self._jobs[number].subject)
-                changes = {
-                    "state": "failed",
-                    "error": "Something went wrong; see the log for details.",
-                }
-            self._finish(replace(self._jobs[number], **changes))
+                self._finish(number, state="failed", error=FAILED)
+            else:
+                self._finish(number, state="finished", result=result)
 
-    def _finish(self, job: Job[T]) -> None:
+    def _change(self, number: int, **changes: Any) -> None:
         with self._lock:
-            self._jobs[job.number] = job
-            self._ends.pop(job.number).set_result(job)
+            self._jobs[number] = replace(self._jobs[number], **changes)
+
+    def _finish(self, number: int, **changes: Any) -> None:
+        with self._lock:
+            self._change(number, **changes)
+            self._ends.pop(number).set_result(self._jobs[number])
 
     def _progress(self, number: int) -> Progress:
         """Report a job's steps, with rate and remaining time at the step's own pace."""
@@ -254,15 +256,14 @@ class Runner(Generic[T]):
             rate = 0.0
             if elapsed_s >= MIN_RATE_S and done > done_at_start:
                 rate = (done - done_at_start) / elapsed_s
-            with self._lock:
-                self._jobs[number] = replace(
-                    self._jobs[number],
-                    doing=doing,
-                    current=current,
-                    done=done,
-                    total=total,
-                    per_second=rate,
-                    remaining_s=(total - done) / rate if rate and total else None,
-                )
+            self._change(
+                number,
+                doing=doing,
+                current=current,
+                done=done,
+                total=total,
+                per_second=rate,
+                remaining_s=(total - done) / rate if rate and total else None,
+            )
 
         return report

@@ -43,7 +43,7 @@ class Registry(MutableMapping[str, T]):
         self._kind = kind
         self._accept = accept
         self._references = references
-        self._values: dict[str, T] = dict(built_in)
+        self._values = dict(built_in)
         self._permanent = frozenset(built_in)
 
     def _all(self) -> dict[str, T]:

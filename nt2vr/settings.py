@@ -21,8 +21,9 @@ PACKAGE = Path(__file__).parent
 IS_WHEEL = (PACKAGE / "assets").is_dir()
 ASSETS = (PACKAGE if IS_WHEEL else PACKAGE.parent) / "assets"
 DOCS = ASSETS.parent / "docs"
-# Of an environment, by name.
+# Of an environment, by name: to be read, or to be changed.
 Variables = Mapping[str, str]
+Environment = MutableMapping[str, str]
 
 # Set before the libraries that read it are imported: no telemetry; and idle torch threads sleep,
 # since while they spin, with one other busy process, encoding a text took 392 ms instead of 7.
@@ -262,16 +263,16 @@ def has_home() -> bool:
 
 
 @contextmanager
-def some_home(environment: MutableMapping[str, str] = os.environ) -> Iterator[None]:
+def some_home() -> Iterator[None]:
     """Name a home folder, which does not exist, for the import of a library that fails without one."""
     if has_home():
         yield
         return
-    environment["HOME"] = NO_HOME
+    os.environ["HOME"] = NO_HOME
     try:
         yield
     finally:
-        del environment["HOME"]
+        del os.environ["HOME"]
 
 
 def project_version() -> str:
@@ -333,7 +334,7 @@ def prepare_environment(variables: Variables = ENVIRONMENT) -> None:
 
 
 @contextmanager
-def without_proxies(environment: MutableMapping[str, str] = os.environ) -> Iterator[None]:
+def without_proxies(environment: Environment = os.environ) -> Iterator[None]:
     """Use no proxy within the block, whichever the environment or the system names."""
     before = {name: environment.get(name) for name in NO_PROXY}
     environment.update(dict.fromkeys(NO_PROXY, "*"))
@@ -347,7 +348,7 @@ def without_proxies(environment: MutableMapping[str, str] = os.environ) -> Itera
                 environment[name] = value
 
 
-def reach_directly(host: str, environment: MutableMapping[str, str] = os.environ) -> None:
+def reach_directly(host: str, environment: Environment = os.environ) -> None:
     """Make requests to an address of this machine bypass the environment's proxies, if any."""
     has_proxy = any(environment.get(name) or environment.get(name.lower()) for name in PROXIES)
     if not has_proxy:
@@ -377,7 +378,7 @@ def process_rank() -> int:
     return 0
 
 
-def use_device(device: str, environment: MutableMapping[str, str] = os.environ) -> None:
+def use_device(device: str, environment: Environment = os.environ) -> None:
     """Leave one device visible before torch looks for any: "cpu", or one of the visible GPUs.
 
     "auto" changes nothing.

@@ -54,12 +54,12 @@ def figures_view(report: Report) -> View:
     systems = [line for line in lines_of(report) if line.role != REFERENCE]
     rows: Views = [{"system": line.name, "role": line.role, "cells": []} for line in systems]
     measures = []
-    for finding in findings_of(report):
-        measures.append({"title": finding.measure.title, "scale": finding.measure.scale})
-        _, column = named_columns(report)[finding.key]
+    for measure in findings_of(report):
+        measures.append({"title": measure.title, "scale": measure.scale})
+        _, column = named_columns(report)[measure.key]
         best = best_system(report, systems, column)
         for line, row in zip(systems, rows, strict=True):
-            figure = written(column, line.metrics.get(finding.key))
+            figure = written(column, line.metrics.get(measure.key))
             # It is marked where it is clearly the best.
             row["cells"].append({"text": figure, "best": line.name == best})
     return {

@@ -137,13 +137,7 @@ class App:
         self._documentation = Documentation(code_address(settings))
         self._media = Media(galleries, services.libraries, services.decoder, permissions)
         self._requests = Requests(galleries, services.pictures, services.evaluations, permissions)
-        self._clips = OwnClips(
-            archive=services.evaluations.archive,
-            decoder=services.decoder,
-            cache=services.cache,
-            permissions=permissions,
-            folder=settings.data_dir / "evaluation" / "previews",
-        )
+        self._clips = OwnClips(services, permissions)
         self._indexing = Indexing(services)
         self._runs = RunManager(settings.data_dir / "runs", settings.device)
         self.page = self._build_page()

@@ -1,7 +1,6 @@
 """Figures of a report's tables: how they are written, and which one of a column is clearly the best."""
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
 
 from nt2vr.evaluation.columns import Column
 from nt2vr.evaluation.intervals import Interval
@@ -24,54 +23,41 @@ def with_minus(figure: str) -> str:
     return " ".join(words)
 
 
-class MeasuredValue(NamedTuple):
-    """A figure of a system, and the ends of its interval."""
-
-    system: str
-    value: float
-    low: float
-    high: float
-
-
-def clearly_best(figures: Iterable[MeasuredValue], lower_is_better: bool) -> str:
-    """Return the system whose figure is clearly the best: its interval overlaps with no other; "" if there is none."""
-    by_value = sorted(figures, key=lambda figure: figure.value, reverse=not lower_is_better)
-    if len(by_value) < 2:
+def clearly_best(intervals: Mapping[str, Interval], lower_is_better: bool) -> str:
+    """Return the system whose interval is better than all others, and overlaps with none; "" if there is none."""
+    if len(intervals) < 2:
         return ""
 
-    best, *rest = by_value
+    by_place = sorted(intervals, key=lambda system: intervals[system].low)
     if lower_is_better:
-        is_clear = all(best.high < runner_up.low for runner_up in rest)
+        best, *rivals = by_place
+        is_clear = all(intervals[best].high < intervals[rival].low for rival in rivals)
     else:
-        is_clear = all(best.low > runner_up.high for runner_up in rest)
-    return best.system if is_clear else ""
+        *rivals, best = by_place
+        is_clear = all(intervals[best].low > intervals[rival].high for rival in rivals)
+    return best if is_clear else ""
 
 
 def best_system(report: Report, lines: Iterable[Line], column: Column) -> str:
     """Return which of the competing systems is clearly the best in a column; "" if none is."""
-    competing = [line for line in lines if report.presentation.competes(line.role)]
-    return clearly_best(figures_of(report, competing, column), column.lower_is_better)
+    intervals = {}
+    for line in lines:
+        if not report.presentation.competes(line.role):
+            continue
+        interval = _certainty(report, line, column.key)
+        if interval is not None:
+            intervals[line.name] = interval
+    return clearly_best(intervals, column.lower_is_better)
 
 
-def figures_of(report: Report, lines: Iterable[Line], column: Column) -> list[MeasuredValue]:
-    """Return the figures of a column, except those of which nothing says how sure they are.
+def _certainty(report: Report, line: Line, key: str) -> Interval | None:
+    """Return the interval of a figure; None if nothing says how sure it is.
 
     A figure that all queries agree on is its own interval. A median has none, nor has a figure that
     comes without values per query.
     """
-    figures = []
-    for line in lines:
-        value = line.metrics.get(column.key)
-        values = report.values[line.name].get(column.key)
-        if value is None or values is None or values.statistic is not None:
-            continue
-        interval = interval_of(report, line, column.key) or Interval(value, value)
-        figures.append(
-            MeasuredValue(
-                system=line.name,
-                value=value,
-                low=interval.low,
-                high=interval.high,
-            )
-        )
-    return figures
+    value = line.metrics.get(key)
+    values = report.values[line.name].get(key)
+    if value is None or values is None or values.statistic is not None:
+        return None
+    return interval_of(report, line, key) or Interval(value, value)

@@ -35,7 +35,7 @@ class ChartMeasure:
     """A measure in percent, as a sentence and as a part of the chart.
 
     Attributes:
-        names: its keys in a report's metrics, of which the first that was measured counts.
+        key: its name among a report's metrics.
         title: of its part of the chart.
         scale: what the percentages are of, and which are good.
         sentence: about one system: {first} is its name, {of_first} a number of 100, and {example} a query.
@@ -45,7 +45,7 @@ class ChartMeasure:
         cue: the negation word of an example.
     """
 
-    names: tuple[str, ...]
+    key: str
     title: str
     scale: str
     sentence: str
@@ -58,7 +58,7 @@ class ChartMeasure:
 # Those of one title exclude each other: the first that was measured is shown.
 MEASURES = (
     ChartMeasure(
-        names=(WITHOUT_HARD_PAIRS,),
+        key=WITHOUT_HARD_PAIRS,
         title="Ranks the clip without it first",
         scale="of 100 pairs, higher is better, a guess has 50",
         sentence="When a query excludes a thing{example}, {first} ranks a clip *with* it above one *without* "
@@ -68,7 +68,7 @@ MEASURES = (
         cue="without",
     ),
     ChartMeasure(
-        names=(COMPOSED_HARD_PAIRS,),
+        key=COMPOSED_HARD_PAIRS,
         title="Ranks the clip without it first",
         scale="of 100 pairs, higher is better, a guess has 50",
         sentence="When a query excludes something{example}, {first} ranks a clip *with* it above one "
@@ -77,59 +77,58 @@ MEASURES = (
         chance=50.0,
         cue="not",
     ),
-    ChartMeasure(
-        names=(
-            f"without/{violations(FIRST_PAGE)}",
-            f"composed/{violations(FIRST_PAGE)}",
-            f"not/{violations(FIRST_PAGE)}",
-        ),
-        title="Top ten show what was excluded",
-        scale="of 100 clips, lower is better",
-        sentence="Of the clips that {first} puts in its top ten, {of_first} in 100 *show what was excluded*",
-        second="of {second}'s, {of_second}",
+    *(
+        ChartMeasure(
+            key=f"{kind}/{violations(FIRST_PAGE)}",
+            title="Top ten show what was excluded",
+            scale="of 100 clips, lower is better",
+            sentence="Of the clips that {first} puts in its top ten, {of_first} in 100 *show what was excluded*",
+            second="of {second}'s, {of_second}",
+        )
+        for kind in ("without", "composed", "not")
     ),
     ChartMeasure(
-        names=(f"original/{recall(1)}",),
+        key=f"original/{recall(1)}",
         title="Plain captions: right clip first",
         scale="of 100 searches, higher is better",
         sentence="For a plain caption, {first} puts the right clip *first* in {of_first} of 100 searches",
     ),
     ChartMeasure(
-        names=(f"retrieval/{recall(1)}",),
+        key=f"retrieval/{recall(1)}",
         title="Denying captions: right clip first",
         scale="of 100 searches, higher is better",
         sentence="For a caption that denies something, {first} puts the right clip *first* in {of_first} of "
         "100 searches",
     ),
     ChartMeasure(
-        names=(CHOICE_ACCURACY,),
+        key=CHOICE_ACCURACY,
         title="The right caption is chosen",
         scale="of 100 questions, higher is better",
         sentence="Of several captions, {first} chooses the *right* one in {of_first} of 100 questions",
     ),
     ChartMeasure(
-        names=(PAIR_ACCURACY,),
+        key=PAIR_ACCURACY,
         title="The true caption is preferred",
         scale="of 100 pairs, higher is better, a guess has 50",
         sentence="{first} prefers the *true* caption to a false one in {of_first} of 100 pairs",
         chance=50.0,
     ),
     ChartMeasure(
-        names=(PICTURE_ACCURACY,),
+        key=PICTURE_ACCURACY,
         title="The right picture is preferred",
         scale="of 100 pairs, higher is better, a guess has 50",
         sentence="{first} prefers the *right* picture to a wrong one in {of_first} of 100 pairs",
         chance=50.0,
     ),
     ChartMeasure(
-        names=(CLASS_ACCURACY,),
+        key=CLASS_ACCURACY,
         title="The right class comes first",
         scale="of 100 clips, higher is better",
         sentence="{first} puts the *right* class first for {of_first} of 100 clips",
         second="{second} for {of_second}",
     ),
     ChartMeasure(
-        names=(CLASS_DENIED,),
+        key=CLASS_DENIED,
         title="Denial of the right class first",
         scale="of 100 clips, lower is better",
         sentence="Of sentences that deny a class each, {first} puts first the one that denies *what is shown* "
@@ -139,42 +138,32 @@ MEASURES = (
 )
 
 
-@dataclass(frozen=True)
-class Finding:
-    """A measure that a report has of the two systems which one would compare first."""
-
-    measure: ChartMeasure
-    key: str
-
-
-def findings_of(report: Report) -> list[Finding]:
-    """Return what the report says first: at most MAX_FINDINGS, each under another title."""
+def findings_of(report: Report) -> list[ChartMeasure]:
+    """Return what a report says first: at most MAX_FINDINGS that both systems have which one would compare first."""
     metrics = [report.metrics[system] for system in report.telling_pair]
-    by_title: dict[str, Finding] = {}
+    by_title: dict[str, ChartMeasure] = {}
     for measure in MEASURES:
-        for key in measure.names:
-            if all(key in measured for measured in metrics):
-                by_title.setdefault(measure.title, Finding(measure, key))
+        if all(measure.key in measured for measured in metrics):
+            by_title.setdefault(measure.title, measure)
     return list(by_title.values())[:MAX_FINDINGS]
 
 
-def sentence_of(report: Report, finding: Finding) -> Views:
-    """Return a finding as a sentence about the two systems, in parts, of which some are emphasised."""
+def sentence_of(report: Report, measure: ChartMeasure) -> Views:
+    """Return a measure as a sentence about the two systems, in parts, of which some are emphasised."""
     first, second = report.telling_pair
-    measure = finding.measure
     template = measure.sentence
     if second != first:
         template += f"; {measure.second}"
-        if _is_within_noise(report, finding.key):
+        if _is_within_noise(report, measure.key):
             template += ", no clear difference"
 
     counts_failures = measure.counts_failures
     values = {
-        "example": _example(report, finding),
+        "example": _example(report, measure),
         "first": short_name(first),
         "second": short_name(second),
-        "of_first": count_text(report.metrics[first][finding.key], counts_failures),
-        "of_second": count_text(report.metrics[second][finding.key], counts_failures),
+        "of_first": count_text(report.metrics[first][measure.key], counts_failures),
+        "of_second": count_text(report.metrics[second][measure.key], counts_failures),
     }
     return [
         {"text": part.format(**values), "strong": number % 2 == 1}
@@ -193,12 +182,12 @@ def count_text(percentage: float, counts_failures: bool = False) -> str:
     return str(count)
 
 
-def _example(report: Report, finding: Finding) -> str:
+def _example(report: Report, measure: ChartMeasure) -> str:
     """Return the shortest query with the usual negation word, in brackets; "" if there is none."""
-    kind = finding.key.partition("/")[0]
+    kind = measure.key.partition("/")[0]
     texts = []
     for query in report.queries:
-        if query.kind == kind and query.cue and query.cue == finding.measure.cue:
+        if query.kind == kind and query.cue and query.cue == measure.cue:
             texts.append(query.text)
     example = min(texts, key=lambda text: (len(text), text), default="")
     if 0 < len(example) <= LONGEST_EXAMPLE:
@@ -215,16 +204,15 @@ def _is_within_noise(report: Report, key: str) -> bool:
 def chart_of(report: Report) -> Views:
     """Return a part of the chart for each finding, with the systems that have it in the tables, in their order."""
     systems = [line for line in lines_of(report) if line.role != REFERENCE]
-    return [_panel(report, finding, systems) for finding in findings_of(report)]
+    return [_panel(report, measure, systems) for measure in findings_of(report)]
 
 
-def _panel(report: Report, finding: Finding, systems: Sequence[Line]) -> View:
-    measure = finding.measure
+def _panel(report: Report, measure: ChartMeasure, systems: Sequence[Line]) -> View:
     rows = []
     for line in systems:
-        figure = line.metrics.get(finding.key)
+        figure = line.metrics.get(measure.key)
         if figure is not None:
-            interval = interval_of(report, line, finding.key)
+            interval = interval_of(report, line, measure.key)
             rows.append(
                 {
                     "system": short_name(line.name),

@@ -21,7 +21,7 @@ from nt2vr.ui.evaluate.report_view import RUNNING_TEXT, LastJob
 from nt2vr.ui.job_view import is_under_way, job_view
 from nt2vr.ui.search.formats import system_choices
 from nt2vr.ui.theme import lead, menu, script, template
-from nt2vr.ui.view import Choices, Options, Redact
+from nt2vr.ui.view import Choices
 from nt2vr.ui.web.errors import problem_place
 from nt2vr.ui.web.inputs import Components, Updates
 from nt2vr.ui.web.permissions import Permissions, Visitor
@@ -78,7 +78,7 @@ class EvaluationForm:
             scale=4,
             min_width=280,
         )
-        narrow: Options = {"visible": False, "scale": 1, "min_width": 120}
+        narrow = {"visible": False, "scale": 1, "min_width": 120}
         self.split = menu(
             "evaluate-split",
             label="Split",
@@ -105,9 +105,13 @@ class EvaluationForm:
             multiselect=True,
             info=CONTROLS,
         )
-        models = system_choices(self.searcher.models.names())
         self.model = menu(
-            "evaluate-model", label="Model", choices=models, value="CLIP", info=WAYS, visible=False
+            "evaluate-model",
+            label="Model",
+            choices=system_choices(self.searcher.models.names()),
+            value="CLIP",
+            info=WAYS,
+            visible=False,
         )
 
     @property
@@ -122,13 +126,11 @@ class EvaluationForm:
 
     def fill(self, requested: EvaluationRequest) -> Updates:
         """Fill in what another tab wants to have evaluated."""
-        names = self.searcher.system_names(requested.systems)
+        systems = system_choices(self.searcher.system_names(requested.systems))
         return {
             self.data: requested.data,
             self.split: requested.split,
-            self.systems: gr.Dropdown(
-                system_choices(names), value=requested.systems, multiselect=True
-            ),
+            self.systems: gr.Dropdown(systems, value=requested.systems, multiselect=True),
         }
 
     @property
@@ -143,8 +145,7 @@ class EvaluationForm:
 
     def visit(self, visitor: Visitor) -> Updates:
         """List data and systems, and say what this visitor may not do."""
-        may_name_files = self.permissions.may("paths", visitor)
-        info = _own_data() if may_name_files else BUILT_IN_DATA
+        info = _own_data() if self.permissions.may("paths", visitor) else BUILT_IN_DATA
         refusal = self.permissions.refusal(visitor, "paths", "delete")
         return {
             self.systems: gr.Dropdown(system_choices(self.searcher.system_names())),
@@ -153,7 +154,7 @@ class EvaluationForm:
             self.note: gr.Markdown(refusal, visible=bool(refusal)),
         }
 
-    def follow(self, job: LastJob, visitor: Visitor, redact: Redact) -> Updates:
+    def follow(self, job: LastJob, visitor: Visitor) -> Updates:
         """Show the evaluation under way, and the buttons as it allows."""
         can_cancel = (
             job is not None
@@ -163,7 +164,7 @@ class EvaluationForm:
         return {
             self.start: gr.Button(interactive=not is_under_way(job)),
             self.cancel: gr.Button(interactive=can_cancel),
-            self.job: job_view(job, RUNNING_TEXT, redact),
+            self.job: job_view(job, RUNNING_TEXT, self.permissions.redactor(visitor)),
         }
 
     def chosen(
@@ -181,21 +182,18 @@ class EvaluationForm:
 
     def _data_choices(self) -> Choices:
         """List the built-in data and the libraries with captions; questions of other kinds last."""
+        world = f"Built-in world, test scenes ({NUM_CLIPS:,} clips, rendered on first use)"
         num_shown = len(self.searcher.gallery.videos)
-        choices = [
-            (f"Built-in world, test scenes ({NUM_CLIPS:,} clips, rendered on first use)", WORLD),
-            (
-                f"Gallery ({num_shown} clips): every query opens in Search with its relevant clips",
-                GALLERY,
-            ),
-        ]
+        gallery = (
+            f"Gallery ({num_shown} clips): every query opens in Search with its relevant clips"
+        )
+        choices = [(world, WORLD), (gallery, GALLERY)]
         for info in self.libraries.infos():
             if info.has_captions:
                 label = f"{info.name} ({counted(info.num_clips, 'clip')}): from your libraries"
                 choices.append((label, f"{LIBRARY}{info.id}"))
-        label = "Classes: who is in a test scene of the built-in world, what they do, and where"
-        choices.append((label, CLASSES + WORLD))
-        return [*choices, *shipped_data()]
+        classes = "Classes: who is in a test scene of the built-in world, what they do, and where"
+        return [*choices, (classes, CLASSES + WORLD), *shipped_data()]
 
 
 def _own_data() -> str:
@@ -211,10 +209,5 @@ def _choose_data() -> str:
     sized = []
     for prefix, kind in kinds.items():
         sized += [f"{prefix}{name}" for name in kind.sized]
-    constants = {
-        "ofModels": list(kinds),
-        "sized": sized,
-        "builtIn": BUILT_IN,
-        "library": LIBRARY,
-    }
+    constants = {"ofModels": list(kinds), "sized": sized, "builtIn": BUILT_IN, "library": LIBRARY}
     return script("chooseData", constants)

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from nt2vr.errors import Nt2vrError
 from nt2vr.evaluation.archive import Archive
 from nt2vr.evaluation.report import Report
-from nt2vr.library.galleries import Galleries
 from nt2vr.ui.evaluate.own_clips import OwnClips
 from nt2vr.ui.evaluate.query_listing import ClipSource, QueryListing
 from nt2vr.ui.evaluate.query_views import marks_of
@@ -18,16 +17,19 @@ from nt2vr.ui.web.permissions import Visitor
 @dataclass(frozen=True)
 class Listings:
     archive: Archive
-    galleries: Galleries
     media: Media
     clips: OwnClips
 
     def of_link(self, link: ReportLink, visitor: Visitor) -> QueryListing:
         """List queries of a report, with the place of its videos as far as the visitor may see them."""
         report = self.archive.load(link.report)
-        remarks = self.archive.remarks(link.report)
         source = self._gallery_of(report) or self.clips.source(link.report, report, visitor)
-        return QueryListing.of(report, link=resolved(link, report), remarks=remarks, source=source)
+        return QueryListing.of(
+            report,
+            link=resolved(link, report),
+            remarks=self.archive.remarks(link.report),
+            source=source,
+        )
 
     def _gallery_of(self, report: Report) -> ClipSource | None:
         """Return the gallery with a report's videos; None if it was removed, or there never was one."""
@@ -35,7 +37,7 @@ class Listings:
         if report.videos and not key:
             return None
         try:
-            searcher = self.galleries.searcher(key)
+            searcher = self.media.galleries.searcher(key)
         except Nt2vrError:
             return None
 

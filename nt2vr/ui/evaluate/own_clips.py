@@ -4,7 +4,6 @@ A report names any file of this machine, so only those who may name paths see it
 """
 
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from anyio import CapacityLimiter, to_thread
@@ -14,12 +13,10 @@ from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
 from nt2vr.errors import Nt2vrError
-from nt2vr.evaluation.archive import Archive
 from nt2vr.evaluation.report import Report
 from nt2vr.library.previews import Previews
-from nt2vr.media.decode import Decoder
 from nt2vr.media.limits import LIMITS, evict
-from nt2vr.media.store import Cache
+from nt2vr.services import Services
 from nt2vr.ui.evaluate.query_listing import ClipSource
 from nt2vr.ui.library.media import MEDIA_TYPES, POSTER, PREVIEW
 from nt2vr.ui.view import View
@@ -37,40 +34,29 @@ ROUTE = "evaluated"
 class OwnClips:
     """Posters and previews of the clips of reports, which are made when they are looked at."""
 
-    def __init__(
-        self,
-        archive: Archive,
-        decoder: Decoder,
-        cache: Cache,
-        permissions: Permissions,
-        folder: Path,
-    ) -> None:
-        self._archive = archive
-        self._cache = cache
+    def __init__(self, services: Services, permissions: Permissions) -> None:
+        self._archive = services.evaluations.archive
+        self._cache = services.cache
         self._permissions = permissions
-        self._previews = Previews(folder, decoder)
+        folder = services.settings.data_dir / "evaluation" / "previews"
+        self._previews = Previews(folder, services.decoder)
         self._served = 0
 
     def source(self, report_id: str, report: Report, visitor: Visitor) -> ClipSource | None:
         """Return where the clips of a report can be seen; None if nowhere, or not by this visitor."""
         if not report.videos or not self._permissions.may("paths", visitor):
             return None
-        videos = {video.video_id: video for video in report.videos}
-        rows = {video_id: row for row, video_id in enumerate(videos)}
+        rows = {video.video_id: row for row, video in enumerate(report.videos)}
 
         def urls(video_id: str) -> View:
-            path = videos[video_id].path
+            row = rows[video_id]
+            path = report.videos[row].path
             if not path.is_file():
                 return {"missing": f"The file is no longer there: {path.name}"}
-            clip = f"{ROUTE}/{report_id}/{rows[video_id]}"
+            clip = f"{ROUTE}/{report_id}/{row}"
             return {"src": f"{clip}/{PREVIEW}", "poster": f"{clip}/{POSTER}"}
 
-        return ClipSource(
-            key="",
-            video_ids=frozenset(videos),
-            urls=urls,
-            is_gallery=False,
-        )
+        return ClipSource(key="", video_ids=frozenset(rows), urls=urls, is_gallery=False)
 
     def route(self) -> Route:
         """Return the route of posters and previews: /evaluated/REPORT/ROW/KIND."""
@@ -82,10 +68,10 @@ class OwnClips:
             kind = request.path_params["kind"]
             if kind not in MEDIA_TYPES:
                 raise HTTPException(404)
+            report_id = request.path_params["report"]
+            row = request.path_params["row"]
             try:
-                row = request.path_params["row"]
-                make_file = partial(self._file, request.path_params["report"], row, kind)
-                file = await to_thread.run_sync(make_file, limiter=limiter)
+                file = await to_thread.run_sync(self._file, report_id, row, kind, limiter=limiter)
             except Nt2vrError as error:
                 # No such report, or a file that is gone or cannot be decoded any more.
                 raise HTTPException(404, str(error)) from error
@@ -98,9 +84,9 @@ class OwnClips:
         if row >= len(videos):
             raise HTTPException(404)
         video = videos[row]
-        make = self._previews.poster if kind == POSTER else self._previews.preview
         # Previews are found by the file's content.
-        file = make(replace(video, content=self._cache.content_hash(video.path)))
+        hashed = replace(video, content=self._cache.content_hash(video.path))
+        file = self._previews.preview(hashed, Path(kind).suffix)
 
         self._served += 1
         if self._served % EVICT_EVERY == 0:

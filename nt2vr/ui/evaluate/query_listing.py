@@ -2,13 +2,20 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from nt2vr.evaluation.archive import Remark, Remarks
 from nt2vr.evaluation.comparison import WORSENED, positions_by_difference
 from nt2vr.evaluation.report import Report
 from nt2vr.search.judge import Verdict
-from nt2vr.ui.evaluate.report_link import ANY, NOTED, ONLY, ONLY_WORSENED, ReportLink, kinds_of
+from nt2vr.ui.evaluate.report_link import (
+    ANY,
+    CHANGES,
+    NOTED,
+    ONLY_WORSENED,
+    ReportLink,
+    kinds_of,
+)
 from nt2vr.ui.search.formats import system_choices
 from nt2vr.ui.search.verdict_texts import MARKS
 from nt2vr.ui.view import Choices, View
@@ -18,7 +25,7 @@ PER_PAGE = 20
 MAX_CAPTIONS = 4
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ClipSource:
     """Where the clips of a report can be seen.
 
@@ -32,7 +39,7 @@ class ClipSource:
 
     key: str
     video_ids: frozenset[str]
-    urls: Callable[[str], View] = field(compare=False)
+    urls: Callable[[str], View]
     is_gallery: bool = True
 
 
@@ -61,7 +68,6 @@ class QueryListing:
             tagged = [
                 position for position, remark in remarks.items() if link.tag in (NOTED, remark.tag)
             ]
-        is_only = link.order.startswith(ONLY)
         positions = positions_by_difference(
             report,
             link.first,
@@ -69,7 +75,7 @@ class QueryListing:
             kind=link.kind or ANY,
             cue=link.cue,
             text=link.find,
-            change=link.order.removeprefix(ONLY) if is_only else "",
+            change=CHANGES.get(link.order, ""),
             fails_everywhere=bool(link.fails),
             positions=tagged,
         )
@@ -89,12 +95,9 @@ class QueryListing:
         )
 
     @property
-    def reviewed(self) -> int | None:
-        """The position of the query under review; None if there is none, or if this report takes no reviews."""
-        position = self.link.query
-        if position is None or not self.report.presentation.has_review:
-            return None
-        return position if 0 <= position < len(self.report.queries) else None
+    def address(self) -> str:
+        """The link to the list, without the query under review."""
+        return replace(self.link, query=None).address
 
     def clip(self, video_id: str, verdict: Verdict | None, rank: int) -> View:
         """Show a video: its clip where it is at hand, otherwise a caption of it, or its id."""
@@ -110,9 +113,10 @@ class QueryListing:
             "rank": rank,
         }
 
-    def at(self, position: int) -> ReportLink:
+    def review_address(self, position: int) -> str:
         """Return the link to the review of a listed query."""
-        return replace(self.link, query=position, page=self.positions.index(position) // PER_PAGE)
+        page = self.positions.index(position) // PER_PAGE
+        return replace(self.link, query=position, page=page).address
 
     def neighbours(self, position: int) -> View:
         """Say where a query is in the list, with the links to those before and after it."""
@@ -124,15 +128,15 @@ class QueryListing:
         following = self.positions[number + 1 :][:1]
         return {
             "position_text": f"query {number + 1:,} of {count}",
-            "previous": self.at(previous[0]).address if previous else "",
-            "next": self.at(following[0]).address if following else "",
+            "previous": self.review_address(previous[0]) if previous else "",
+            "next": self.review_address(following[0]) if following else "",
         }
 
 
 def menus_of(listing: QueryListing) -> dict[str, Choices]:
     """Return the choices (label, value) of filters by their names; each has the value that the link names."""
     report = listing.report
-    systems = system_choices([result.system for result in report.results])
+    systems = system_choices(list(report.specs))
     menus = {
         "first": systems,
         "second": systems,

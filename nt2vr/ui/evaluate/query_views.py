@@ -42,7 +42,7 @@ def queries_view(listing: QueryListing) -> View:
         "second": link.second,
         "names": [short_name(link.first), short_name(link.second)],
         # The list is the same for all reviews of its page.
-        "link": alone.address,
+        "link": listing.address,
         "count": f"{len(positions):,} of {counted(len(listing.report.queries), 'query', 'queries')}",
         "hint": _click_hint(listing),
         "page_text": f"page {link.page + 1:,} of {last + 1:,}",
@@ -71,7 +71,7 @@ def _row_view(listing: QueryListing, position: int) -> View:
     num_more = len(row.relevant) - MAX_IDS
     return {
         **query_view(listing, position, row, num_clips=1),
-        "link": listing.at(position).address,
+        "link": listing.review_address(position),
         "search": search_link(row.query.text, row.search_systems) if row.search_systems else "",
         "relevant": row.heading,
         "ids": list(row.relevant[:MAX_IDS]),
@@ -93,15 +93,14 @@ def query_view(listing: QueryListing, position: int, row: Row, num_clips: int) -
         num_clips: to show of each system.
     """
     query = row.query
-    systems = (listing.link.first, listing.link.second)
-    sides = [_system_view(listing, position, row, system, num_clips) for system in systems]
+    first = listing.link.first
+    second = listing.link.second
     remark = listing.remarks.get(position, Remark())
-    ranks_gained = row.ranks[listing.link.first] - row.ranks[listing.link.second]
+    ranks_gained = row.ranks[first] - row.ranks[second]
     # Whose video is wrong.
     if query.kind == "negated":
         ranks_gained = -ranks_gained
-    is_better = ranks_gained > 0
-    sign = "▲" if is_better else "▼"
+    sign = "▲" if ranks_gained > 0 else "▼"
     return {
         "position": position,
         "text": query.text,
@@ -109,11 +108,13 @@ def query_view(listing: QueryListing, position: int, row: Row, num_clips: int) -
         "wanted": query.wanted or "",
         "unwanted": list(query.unwanted),
         "movement": f"{sign}{abs(ranks_gained):,}" if ranks_gained else "=",
-        "is_better": is_better,
+        "is_better": ranks_gained > 0,
         "is_worse": ranks_gained < 0,
         "tag": remark.tag,
         "note": remark.note,
-        "sides": sides,
+        "sides": [
+            _system_view(listing, position, row, system, num_clips) for system in (first, second)
+        ],
     }
 
 
@@ -123,9 +124,7 @@ def _system_view(
     """Show what one system found: rank, first clips, and the verdicts of the first page, also as a sentence."""
     videos = first_videos(listing.report, position, system)
     verdicts = [verdict for _, verdict in videos]
-    clips = []
-    for rank, (video_id, verdict) in enumerate(videos[:num_clips], 1):
-        clips.append(listing.clip(video_id, verdict, rank))
+    clips = [listing.clip(*video, rank) for rank, video in enumerate(videos[:num_clips], 1)]
     return {
         "name": short_name(system),
         "rank": f"{row.ranks[system]:,}",
@@ -150,14 +149,17 @@ def _verdicts_text(verdicts: Sequence[Verdict | None]) -> str:
 
 def marks_of(row: Row) -> Marked:
     """Return the clips that Search marks for a query, with their legend."""
+    legend = f"relevant in the evaluation ({counted(len(row.relevant), 'clip')})"
     if row.query.kind == "negated":
         legend = "the clip of the original caption: it no longer matches and should rank lower"
-    else:
-        legend = f"relevant in the evaluation ({counted(len(row.relevant), 'clip')})"
     return Marked(frozenset(row.relevant), legend)
 
 
 def search_link(text: str, systems: Sequence[str], judged: str = "", gallery: str = "") -> str:
     """Return the relative link to a query in Search; `judged` names the report's query whose clips are marked."""
-    optional = {name: value for name, value in (("gallery", gallery), ("judged", judged)) if value}
-    return "?" + urlencode({"q": text, "systems": "|".join(systems), **optional})
+    values = {"q": text, "systems": "|".join(systems)}
+    if gallery:
+        values["gallery"] = gallery
+    if judged:
+        values["judged"] = judged
+    return "?" + urlencode(values)

@@ -15,10 +15,10 @@ MAX_CHARS = 200
 PAGE = "p"
 # The filters, in their order on the page.
 FILTERS = ("first", "second", "order", "kind", "cue", "tag", "find", "fails")
-ONLY = "only "
-ONLY_IMPROVED = f"{ONLY}{IMPROVED}"
-ONLY_WORSENED = f"{ONLY}{WORSENED}"
-ORDERS = (IMPROVED, WORSENED, ONLY_IMPROVED, ONLY_WORSENED)
+ONLY_WORSENED = f"only {WORSENED}"
+# Orders of the queries that have changed so, and of no others.
+CHANGES = {f"only {IMPROVED}": IMPROVED, ONLY_WORSENED: WORSENED}
+ORDERS = (IMPROVED, WORSENED, *CHANGES)
 # Any tag or note.
 NOTED = "*"
 # A filter that lets all queries through.
@@ -86,10 +86,11 @@ class ReportLink:
         page = values.pop("page")
         if page:
             values[PAGE] = page + 1
-        always = {"report"} if self.kind is None else {"report", "kind"}
         written = {}
         for name, value in values.items():
-            if name in always or value not in ("", None):
+            if value == "" and name not in ("report", "kind"):
+                continue
+            if value is not None:
                 written[name] = value
         return "?" + urlencode(written)
 
@@ -102,16 +103,16 @@ def _number(text: str) -> int | None:
 
 def resolved(link: ReportLink, report: Report) -> ReportLink:
     """Replace what a link leaves open, or gets wrong, by the most telling comparison of a report."""
-    names = [result.system for result in report.results]
     kinds = [kind for _, kind in kinds_of(report)]
     first, second = report.telling_pair
-    if link.first not in names:
+    if link.first not in report.specs:
         link = replace(link, first=first)
-    if link.second not in names:
+    if link.second not in report.specs:
         link = replace(link, second=second)
     if link.kind not in kinds:
         link = replace(link, kind=FIRST_KIND if FIRST_KIND in kinds else ANY)
-    if not report.presentation.has_review:
+    has_query = link.query in range(len(report.queries))
+    if not (has_query and report.presentation.has_review):
         link = replace(link, query=None)
     return link
 

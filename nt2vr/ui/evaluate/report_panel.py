@@ -56,11 +56,4 @@ class ReportPanel:
         report = self.archive.load(report_id)
         names = {entry.report_id: entry.name for entry in self.archive.entries()}
         files = self.archive.files(report_id)
-        view = report_view(report, report_id, files, name=names.get(report_id, ""))
-        return {self.report: view}
-
-    def show_problem(self, report_id: str, problem: str) -> Updates:
-        return {self.report: {"unreadable": report_id, "problem": problem}}
-
-    def show_nothing(self) -> Updates:
-        return {self.report: {}}
+        return {self.report: report_view(report, report_id, files, names.get(report_id, ""))}

@@ -15,7 +15,6 @@ from nt2vr.evaluation.columns import (
 from nt2vr.evaluation.comparison import CueGroup, break_down
 from nt2vr.evaluation.differences import verdict_text
 from nt2vr.evaluation.intervals import LEVEL, Interval
-from nt2vr.evaluation.measures import Values
 from nt2vr.evaluation.remarks import remarks_of
 from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.roles import REFERENCE
@@ -24,7 +23,7 @@ from nt2vr.progress import Job
 from nt2vr.ui.evaluate.figures import best_system, with_minus, written
 from nt2vr.ui.evaluate.findings import chart_of, findings_of, sentence_of
 from nt2vr.ui.evaluate.report_link import ReportLink, kinds_of
-from nt2vr.ui.evaluate.terms import explain_column, explain_group, explain_role
+from nt2vr.ui.evaluate.terms import GROUP_MEANINGS, ROLE_MEANINGS, explain_column
 from nt2vr.ui.job_view import is_under_way, job_view
 from nt2vr.ui.search.formats import short_name
 from nt2vr.ui.view import Choices, Redact, View
@@ -101,10 +100,14 @@ def _meanings(report: Report, tables: Sequence[Table]) -> list[str]:
 def _table_view(report: Report, report_id: str, table: Table) -> View:
     """Lay a table out, with terms explained, and with what is clearly the best of a column marked."""
     best = {column.key: best_system(report, table.lines, column) for column in table.columns}
-    groups = []
-    for group in table.groups:
-        about = explain_group(group.head)
-        groups.append({"text": group.head, "span": len(group.columns), "about": about})
+    groups = [
+        {
+            "text": group.head,
+            "span": len(group.columns),
+            "about": GROUP_MEANINGS.get(group.head, ""),
+        }
+        for group in table.groups
+    ]
     heads = [{"text": column.head, "about": explain_column(column)} for column in table.columns]
     lines = [_line_view(report, report_id, line, table.columns, best) for line in table.lines]
     return {
@@ -119,21 +122,20 @@ def _line_view(
     report: Report, report_id: str, line: Line, columns: Sequence[Column], best: Mapping[str, str]
 ) -> View:
     """Show a system's figures; `best` has the system that is clearly the best of each column."""
-    cells = []
-    for column in columns:
-        cells.append(
-            {
-                "text": written(column, line.metrics.get(column.key)),
-                "best": line.name == best[column.key],
-                "href": _link_to_queries(report, report_id, line, column),
-                **_margin(report, line, column),
-            }
-        )
+    cells = [
+        {
+            "text": written(column, line.metrics.get(column.key)),
+            "best": line.name == best[column.key],
+            "href": _link_to_queries(report, report_id, line, column),
+            **_margin(report, line, column),
+        }
+        for column in columns
+    ]
     return {
         "name": short_name(line.name),
         "role": line.role,
         "note": line.label,
-        "about": explain_role(line.label),
+        "about": ROLE_MEANINGS.get(line.label, ""),
         "cells": cells,
     }
 
@@ -141,10 +143,9 @@ def _line_view(
 def _link_to_queries(report: Report, report_id: str, line: Line, column: Column) -> str:
     """Return the link to the queries behind a figure; "" for a reference, and where there is no list."""
     kind = column.key.partition("/")[0]
-    has_list = kind in dict(kinds_of(report)).values() and line.role != REFERENCE
-    if has_list:
-        return ReportLink(report_id, second=line.name, kind=kind).address
-    return ""
+    if line.role == REFERENCE or kind not in dict(kinds_of(report)).values():
+        return ""
+    return ReportLink(report_id, second=line.name, kind=kind).address
 
 
 def _margin(report: Report, line: Line, column: Column) -> View:
@@ -164,20 +165,21 @@ def _range(column: Column, interval: Interval) -> str:
 
 def measure_choices(report: Report, first: str, second: str) -> Choices:
     """Return the metrics that both systems have per query, as choices (label, key); first all of them together."""
-    values = [report.values.get(name, {}) for name in (first, second)]
+    measured = _means(report, first) & _means(report, second)
     choices = []
     for group in GROUPS:
         for column in group.columns:
-            if all(_has_values(of_system, column.key) for of_system in values):
+            if column.key in measured:
                 choices.append((f"{group.head}: {column.head}", column.key))
     if choices:
         return [(ALL_MEASURES, ALL_MEASURES), *choices]
     return []
 
 
-def _has_values(metrics: Mapping[str, Values], key: str) -> bool:
-    """Whether a metric is the mean of values per query, of which some may be left out."""
-    return key in metrics and metrics[key].statistic is None
+def _means(report: Report, system: str) -> set[str]:
+    """Return the metrics of a system that are means of values per query, of which some may be left out."""
+    metrics = report.values.get(system, {})
+    return {key for key, values in metrics.items() if values.statistic is None}
 
 
 def breakdown_view(report: Report, first: str, second: str, key: str) -> pd.DataFrame:
@@ -187,15 +189,13 @@ def breakdown_view(report: Report, first: str, second: str, key: str) -> pd.Data
     """
     if key == ALL_MEASURES:
         return _differences_view(report, first, second)
-    columns_by_key = {column.key: column for group in GROUPS for column in group.columns}
-    column = columns_by_key.get(key, Column(key, key))
+    column = next(column for group in GROUPS for column in group.columns if column.key == key)
     everything, *groups = break_down(report, first, second, key)
     rows = [_group_row("all", everything, column)]
     for group in groups:
+        name = group.name or "none"
         if group.num_joined:
             name = f"{group.num_joined} others"
-        else:
-            name = group.name or "none"
         rows.append(_group_row(name, group, column))
     columns = ["word", "queries", *_two_heads(first, second), "difference", ""]
     return pd.DataFrame(rows, columns=columns)
@@ -222,10 +222,10 @@ def _figures_with_interval(figures: Sequence[str]) -> list[str]:
 
 def _two_heads(first: str, second: str) -> tuple[str, str]:
     """Return the heads of two columns, which must differ."""
-    names = (short_name(first), short_name(second))
-    if second != first:
-        return names
-    return (names[0], f"{names[1]} ")
+    second_head = short_name(second)
+    if second == first:
+        second_head += " "
+    return short_name(first), second_head
 
 
 def _group_row(name: str, group: CueGroup, column: Column) -> list[Any]:

@@ -1,7 +1,5 @@
 """The review of one query of a report, as template data."""
 
-from dataclasses import replace
-
 from nt2vr.evaluation.archive import MAX_NOTE, MAX_TAG
 from nt2vr.evaluation.report import Row
 from nt2vr.ui.evaluate.query_listing import QueryListing
@@ -26,17 +24,16 @@ def review_view(listing: QueryListing, refusal: str = "") -> View:
     Args:
         refusal: why this visitor may write no notes; "" if they may.
     """
-    position = listing.reviewed
-    if position is None:
+    link = listing.link
+    if link.query is None:
         return {}
 
-    row = listing.report.row(position)
-    link = listing.link
+    row = listing.report.row(link.query)
     tags = [remark.tag for remark in listing.remarks.values() if remark.tag]
     return {
-        **query_view(listing, position, row, CLIPS_PER_SYSTEM),
-        **listing.neighbours(position),
-        "back": replace(link, query=None).address,
+        **query_view(listing, link.query, row, CLIPS_PER_SYSTEM),
+        **listing.neighbours(link.query),
+        "back": listing.address,
         "link": link.address,
         "search": _review_search(listing, row),
         "tags": list(dict.fromkeys([*tags, *TAGS])),

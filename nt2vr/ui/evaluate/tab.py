@@ -1,6 +1,5 @@
 """The Evaluate tab: starts and follows evaluations, opens their reports, and reviews queries of these."""
 
-from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -15,7 +14,6 @@ from nt2vr.ui.evaluate.listings import Listings
 from nt2vr.ui.evaluate.own_clips import OwnClips
 from nt2vr.ui.evaluate.picture_query import picture_query
 from nt2vr.ui.evaluate.queries_panel import QueriesPanel
-from nt2vr.ui.evaluate.query_listing import QueryListing
 from nt2vr.ui.evaluate.report_link import FILTERS, PAGE, ReportLink
 from nt2vr.ui.evaluate.report_panel import ReportPanel
 from nt2vr.ui.evaluate.report_view import LastJob, reports_view
@@ -49,7 +47,7 @@ class EvaluateTab:
         self._media = media
         self._requests = requests
         self._permissions = permissions
-        self.listings = Listings(self._archive, services.galleries, media, clips)
+        self.listings = Listings(self._archive, media, clips)
         self._form = EvaluationForm(services.galleries.built_in, media.libraries, permissions)
         self._report = ReportPanel(self._archive)
         self._queries = QueriesPanel(self._archive)
@@ -120,8 +118,7 @@ class EvaluateTab:
         self, mark: gr.Textbox, page: gr.Blocks, tabs: gr.Tabs, returned: Any
     ) -> None:
         # One event opens what was asked for last: a later answer never replaces what was clicked.
-        wants_form = script("wantPlace", ReportLink().address)
-        self._new.click(None, None, self._turn, js=wants_form)
+        self._new.click(None, None, self._turn, js=script("wantPlace", ReportLink().address))
         for event in (self._reports.pick, returned):
             event(None, None, self._turn, js="nt2vr.here")
         opened = gr.on(
@@ -144,11 +141,15 @@ class EvaluateTab:
         """Wire what starts, follows and ends an evaluation, and what deletes its report."""
         form = self._form
         outputs = self._shown
-        polled = [self._chosen, self._seen]
         start = with_errors_shown_at(form.problem, self.on_start)
         for event in (
             self._timer.tick(
-                self.on_poll, polled, outputs, queue=False, trigger_mode="once", **QUIET
+                self.on_poll,
+                [self._chosen, self._seen],
+                outputs,
+                queue=False,
+                trigger_mode="once",
+                **QUIET,
             ),
             form.start.click(start, form.inputs, [*outputs, form.problem], **QUIET),
             form.cancel.click(self.on_cancel, self._chosen, outputs, **QUIET),
@@ -168,12 +169,11 @@ class EvaluateTab:
         outputs = [self._reports, report.report, report.problem]
         gr.on(saved, rename, [self._chosen, report.name], outputs, **QUIET)
         report.confirm.asked_by(report.delete, self._chosen, (self._new.click, self._reports.pick))
-        problems = [self._form.problem, report.problem]
         gr.on(
             (self._chosen.change, self._form.data.change),
             None,
             None,
-            problems,
+            [self._form.problem, report.problem],
             js="() => ['', '']",
         )
 
@@ -220,8 +220,10 @@ class EvaluateTab:
     def on_visit(self, request: gr.Request) -> Updates:
         """List the systems, disable what this visitor may not do, and say why."""
         may_delete = self._permissions.may("delete", request)
-        delete = gr.Button(interactive=may_delete)
-        return {**self._form.visit(request), self._report.delete: delete}
+        return {
+            **self._form.visit(request),
+            self._report.delete: gr.Button(interactive=may_delete),
+        }
 
     def on_select(
         self, address: str, chosen: str | None, requested: str, request: gr.Request
@@ -253,8 +255,9 @@ class EvaluateTab:
         report_id = _report_of(chosen)
         if job == seen and is_under_way(job):
             return gr.skip()
-        if job is not None and job.result and not report_id:
-            return self._show(ReportLink(job.result), job, request)
+        result = _result_of(job)
+        if result and not report_id:
+            return self._show(ReportLink(result), job, request)
         return self._follow(report_id, job, request)
 
     def on_start(self, request: gr.Request, *filled: Any) -> Updates:
@@ -275,8 +278,10 @@ class EvaluateTab:
         self._permissions.check("review", request)
         report_id = _report_of(chosen)
         self._archive.rename(report_id, name)
-        reports = self._list(report_id, self._evaluations.job, request)
-        return {**reports, **self._report.show(report_id)}
+        return {
+            **self._list(report_id, self._evaluations.job, request),
+            **self._report.show(report_id),
+        }
 
     def on_delete(self, chosen: str | None, request: gr.Request) -> Updates:
         self._permissions.check("delete", request)
@@ -299,7 +304,7 @@ class EvaluateTab:
             **self._follow(link.report, job, visitor),
         }
         if not link.report:
-            return {**updates, **self._report.show_nothing(), **self._queries.show_nothing()}
+            return {**updates, self._report.report: {}, **self._queries.show_nothing()}
 
         try:
             listing = self.listings.of_link(link, visitor)
@@ -307,14 +312,14 @@ class EvaluateTab:
                 **updates,
                 **self._report.show(link.report),
                 **self._queries.show(listing, self._permissions.refusal(visitor, "review")),
-                self._chosen: _list_address(listing),
+                self._chosen: listing.address,
             }
         # The report cannot be read, but it can still be deleted.
         except ConfigError as error:
             problem = self._permissions.redactor(visitor)(str(error))
             return {
                 **updates,
-                **self._report.show_problem(link.report, problem),
+                self._report.report: {"unreadable": link.report, "problem": problem},
                 **self._queries.show_unreadable(address),
             }
 
@@ -337,7 +342,7 @@ class EvaluateTab:
         """Show the list, the evaluation under way, and the buttons as it allows."""
         return {
             **self._list(report_id, job, visitor),
-            **self._form.follow(job, visitor, self._permissions.redactor(visitor)),
+            **self._form.follow(job, visitor),
             self._seen: job,
             self._timer: gr.Timer(active=is_under_way(job)),
         }
@@ -356,7 +361,7 @@ class EvaluateTab:
         return {
             **self._queries.move(listing, self._permissions.refusal(request, "review")),
             **self._queries.update_menu("cue", listing),
-            self._chosen: _list_address(listing),
+            self._chosen: listing.address,
         }
 
     def on_note(self, event: gr.EventData, request: gr.Request) -> Updates:
@@ -379,17 +384,11 @@ class EvaluateTab:
     def on_open_picture(self, event: gr.EventData, visitor: Visitor) -> Link:
         link = _read(event_text(event, "link"))
         report = self._archive.load(link.report)
-        may_name_files = self._permissions.may("paths", visitor)
-        decoder = self._media.decoder if may_name_files else None
+        decoder = self._media.decoder if self._permissions.may("paths", visitor) else None
         return picture_query(report, link.query, self._media.libraries, decoder)
 
     def on_open_query(self, event: gr.EventData, _: Visitor) -> Link:
         return dict(parse_qsl(event_text(event, "link").removeprefix("?")))
-
-
-def _list_address(listing: QueryListing) -> str:
-    """Return the link to a list of queries, without the one under review."""
-    return replace(listing.link, query=None).address
 
 
 def _result_of(job: LastJob) -> str:

@@ -28,7 +28,7 @@ MEASURES = {
 }
 RECALL = re.compile(r"R@(\d+)$")
 # By the heads of groups of columns.
-GROUPS = {
+GROUP_MEANINGS = {
     "Original": "Captions as they are. Each fits one clip.",
     "Negated": "The same captions with one part denied, so their clips no longer fit. Δ: how much less they find.",
     "Composed": "“A and not B”: one action is wanted, another one unwanted.",
@@ -44,7 +44,7 @@ GROUPS = {
     "Classes": "Which class does the clip show?",
 }
 # By the labels of systems.
-ROLES = {
+ROLE_MEANINGS = {
     "zero-shot": "A model as it was pre-trained, without any training on negation.",
     "fine-tuned": "Trained further from another model.",
     "imported": "From elsewhere; how it was trained is not known.",
@@ -62,11 +62,3 @@ def explain_column(column: Column) -> str:
     if match:
         return f"Percentage of queries with a right answer among the first {match[1]}."
     return MEASURES.get(name, "")
-
-
-def explain_group(head: str) -> str:
-    return GROUPS.get(head, "")
-
-
-def explain_role(label: str) -> str:
-    return ROLES.get(label, "")

@@ -42,7 +42,7 @@ class NewLibraryForm:
                 "Drop them anywhere on this page, or name a folder, whose files stay there.",
             )
             self.kind = gr.Radio(
-                list(KINDS),
+                KINDS,
                 value="uploads",
                 label="Where the videos come from",
                 elem_id="library-kind",
@@ -111,14 +111,11 @@ class NewLibraryForm:
         """The components that `visit` updates."""
         return [self.add, self.note, self.model, self.notice]
 
-    def visit(self, model: str | None, may_add: bool, refusal: str, visitor: Visitor) -> Updates:
-        """List the models, and say what this visitor may not do.
-
-        Args:
-            model: the one that is chosen.
-            may_add: whether this visitor may add a library.
-            refusal: what they may not do, and why.
-        """
+    def visit(self, model: str | None, visitor: Visitor) -> Updates:
+        """List the models, of which one is chosen, and say what this visitor may not do."""
+        permissions = self.models.permissions
+        may_add = permissions.may("import", visitor) or permissions.may("paths", visitor)
+        refusal = permissions.refusal(visitor, "import", "paths", "delete")
         model = self.models.existing(model)
         return {
             self.add: gr.Button(interactive=may_add),

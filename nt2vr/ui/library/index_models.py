@@ -48,12 +48,9 @@ class IndexModels:
 
     def existing(self, model: str | None) -> str:
         """Return a model, or the default if it was removed or knows only drawings."""
-        if model is None or model not in self.names or self.knows_only_drawings(model):
+        if model not in self.names or self._catalog.knows_only_drawings(model):
             return self.default
         return model
-
-    def knows_only_drawings(self, model: str) -> bool:
-        return self._catalog.knows_only_drawings(model)
 
     def notice(self, model: str | None, library_id: str, visitor: Visitor) -> View:
         """Say that a model is slow or knows only drawings, or offer to teach it “not”.

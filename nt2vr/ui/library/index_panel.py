@@ -9,12 +9,11 @@ from nt2vr.errors import NotIndexedError
 from nt2vr.library.galleries import systems_of
 from nt2vr.library.update import IndexJob
 from nt2vr.search.answers import Answer
-from nt2vr.ui.job_view import is_under_way, job_view
 from nt2vr.ui.library.indexing import Indexing
-from nt2vr.ui.library.view import running_text
+from nt2vr.ui.library.view import update_view
 from nt2vr.ui.search.formats import system_choices
 from nt2vr.ui.search.state import QUIET
-from nt2vr.ui.view import Redact, View
+from nt2vr.ui.view import View
 from nt2vr.ui.web.inputs import Updates, event_text
 from nt2vr.ui.web.permissions import Permissions, session_of
 
@@ -66,14 +65,14 @@ class IndexPanel:
         return self._follow(key)
 
     def _follow(self, key: str) -> Updates:
-        job = self.indexing.under_way(key)
-        return {self.panel: index_view(job=job), self.timer: gr.Timer(active=True)}
+        view = update_view(self.indexing.under_way(key))
+        return {self.panel: {"job": view}, self.timer: gr.Timer(active=True)}
 
     def on_indexing(self, key: str, systems: list[str], request: gr.Request) -> Updates:
         """Follow an update until it has ended, and then search once more."""
         job = self.indexing.under_way(key)
         if job is not None:
-            return {self.panel: index_view(job=job)}
+            return {self.panel: {"job": update_view(job)}}
 
         updates: Updates = {self.timer: gr.Timer(active=False)}
         ended = self.indexing.by_library.get(key)
@@ -83,61 +82,54 @@ class IndexPanel:
         drawings = self.indexing.drawings(key, systems, self.permissions, request, is_indexed=True)
         # The results on the page stay, and so does the reason.
         if ended.state == "failed":
-            redact = self.permissions.redactor(request)
-            updates[self.panel] = index_view(job=ended, redact=redact, drawings=drawings)
+            view = {"job": update_view(ended, self.permissions.redactor(request))}
+            if drawings:
+                view["drawings"] = drawings
+            updates[self.panel] = view
             return updates
 
-        better_systems = self._better_systems(ended)
-        if "offer" in drawings and better_systems:
+        # The job of a move has no model.
+        model = next(iter(ended.models), "")
+        knows_more = model != "" and not self.indexing.models.knows_only_drawings(model)
+        if "offer" in drawings and knows_more and ended.state == "finished":
             choices = system_choices(self.indexing.galleries.built_in.system_names())
-            updates[self.systems] = gr.Dropdown(choices, value=better_systems, multiselect=True)
+            systems = list(systems_of(model))
+            updates[self.systems] = gr.Dropdown(choices, value=systems, multiselect=True)
         updates[self.panel] = {}
         updates[self.ask] = f"{time.monotonic()}"
         return updates
 
-    def _better_systems(self, job: IndexJob) -> list[str]:
-        """List the systems of models that have indexed a library and know more than drawings."""
-        names: list[str] = []
-        if job.state != "finished":
-            return names
-        for model in job.models:
-            if not self.indexing.models.knows_only_drawings(model):
-                names += systems_of(model)
-        return names
-
 
 def index_view(
-    answer: Answer | None = None,
-    problem: NotIndexedError | None = None,
-    job: IndexJob | None = None,
-    refusal: str = "",
-    redact: Redact = str,
-    drawings: View | None = None,
+    answer: Answer,
+    problem: NotIndexedError | None,
+    job: IndexJob | None,
+    refusal: str,
+    drawings: View,
 ) -> View:
     """Show what the index of a library lacks, with a button to complete it, or how far that is.
 
     Args:
         answer: says how many clips each model has not indexed.
         problem: says that models have indexed none.
-        job: the library's update, if it is under way or has failed.
+        job: the library's update, if it is under way.
         refusal: why this visitor may not start one.
-        redact: as `job_view` takes it.
         drawings: as from `drawings_view`; it is left out while an update is under way.
     """
-    view = _missing_view(answer, problem, refusal)
     if job is not None:
-        view = {"job": job_view(job, running_text(job), redact)}
-    if drawings and not is_under_way(job):
+        return {"job": update_view(job)}
+    view = _missing_view(answer, problem, refusal)
+    if drawings:
         view["drawings"] = drawings
     return view
 
 
-def _missing_view(answer: Answer | None, problem: NotIndexedError | None, refusal: str) -> View:
+def _missing_view(answer: Answer, problem: NotIndexedError | None, refusal: str) -> View:
     """Show what models have not indexed, with a button; empty if they have indexed everything."""
     if problem is not None:
         return {"text": str(problem), "models": "|".join(problem.models), "refusal": refusal}
-    missing: dict[str, str] = {}
-    for ranking in answer.rankings if answer is not None else ():
+    missing = {}
+    for ranking in answer.rankings:
         model = ranking.system.model
         if ranking.missing:
             missing[model] = f"{ranking.missing:,} clips are not indexed by {model}"

@@ -1,8 +1,7 @@
 """Background updates and moves of libraries, which Search and Library start."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future
-from functools import partial
 from pathlib import Path
 
 from nt2vr.errors import ConfigError, Nt2vrError
@@ -55,9 +54,8 @@ class Indexing:
 
         `num_clips` is 0 if their number is not known yet.
         """
-        if model not in self.models.names():
-            return ""
-        if not self.models.card(model).capabilities.is_slow:
+        models = self.models
+        if model not in models.names() or not models.card(model).capabilities.is_slow:
             return ""
         try:
             encoder = self.galleries.live.encoder(model)
@@ -107,9 +105,8 @@ class Indexing:
         """
         self.check_get(permissions, visitor)
         model = better_model(self.models)
-        is_here = model in self.models.names()
-        download = None if is_here else partial(self._download, model)
-        return self._start(library_id, model, session_of(visitor), prepare=download)
+        is_missing = model not in self.models.names()
+        return self._start(library_id, model, session_of(visitor), downloads=is_missing)
 
     def check_get(self, permissions: Permissions, visitor: Visitor) -> None:
         """Raise an AccessError if a visitor may not `get` the `better_model`."""
@@ -127,19 +124,15 @@ class Indexing:
         self.models.add(model, progress=report)
 
     def _start(
-        self,
-        library_id: str,
-        model: str,
-        session: str,
-        prepare: Callable[[Progress], object] | None = None,
+        self, library_id: str, model: str, session: str, downloads: bool = False
     ) -> Future[IndexJob]:
-        """Queue an update; `prepare` downloads its model."""
+        """Queue an update, which may have to download its model first."""
         services = self._services
         info = services.libraries.find(library_id)
 
         def update(progress: Progress) -> Updated:
-            if prepare is not None:
-                prepare(progress)
+            if downloads:
+                self._download(model, progress)
             progress(0, 0, "loading the model")
             return update_library(
                 services.libraries,

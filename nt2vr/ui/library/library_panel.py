@@ -10,8 +10,13 @@ from nt2vr.library.update import IndexJob
 from nt2vr.ui.job_view import is_under_way
 from nt2vr.ui.library.index_models import IndexModels
 from nt2vr.ui.library.media import Media
-from nt2vr.ui.library.view import info_view, posters_view, removal_text, skipped_view
-from nt2vr.ui.search.teach_panel import Teaching
+from nt2vr.ui.library.view import (
+    info_view,
+    library_redactor,
+    posters_view,
+    removal_text,
+    skipped_view,
+)
 from nt2vr.ui.theme import Confirmation, script, template
 from nt2vr.ui.view import View
 from nt2vr.ui.web.errors import problem_place
@@ -29,7 +34,6 @@ class LibraryPanel:
     media: Media
     permissions: Permissions
     models: IndexModels
-    teaching: Teaching
 
     def build(self) -> None:
         with gr.Column(visible=False, elem_id="library-open") as self.column:
@@ -50,7 +54,7 @@ class LibraryPanel:
             with gr.Row(equal_height=True, elem_id="library-index"):
                 self._build_index()
             self.notice = template("search-index", {}, elem_id="open-drawings")
-            self.teaching.build(self.notice, "library-teach")
+            self.models.teaching.build(self.notice, "library-teach")
             with gr.Row(equal_height=True):
                 self.name = _textbox("library-new-name", "Name")
                 self.rename = _button("library-rename", "Rename", 120)
@@ -86,8 +90,7 @@ class LibraryPanel:
             self.retry,
             self.name,
             self.upload_more,
-            self.model,
-            self.notice,
+            *self.visited,
             self.move,
             self.move_row,
             self.folder,
@@ -117,17 +120,15 @@ class LibraryPanel:
 
     def show(self, info: LibraryInfo, visitor: Visitor) -> Updates:
         """Show what a library has, and what this visitor may do with it."""
-        source = info.source
-        is_uploaded = source.kind == "uploads"
+        is_uploaded = info.source.kind == "uploads"
         skipped = self.media.libraries.skipped(info.id)
         may_name_paths = self.permissions.may("paths", visitor)
         may_move = may_name_paths and not is_uploaded
-        folder = None if may_name_paths else source.within or source.path
         return {
             self.column: gr.Column(visible=True),
             self.confirm.question: removal_text(info),
             self.posters: self._posters(info),
-            self.skipped: skipped_view(skipped, folder),
+            self.skipped: skipped_view(skipped, library_redactor(info.source, may_name_paths)),
             self.retry: gr.Button(visible=any(not file.duplicate_of for file in skipped)),
             self.name: info.name,
             self.upload_more: gr.UploadButton(visible=is_uploaded),
@@ -151,11 +152,16 @@ class LibraryPanel:
             job: its last update.
         """
         is_busy = is_under_way(job)
+        can_cancel = (
+            job is not None
+            and job.state in ("waiting", "running")
+            and self.permissions.may_cancel(job.session, visitor)
+        )
         updates: Updates = {
             self.info: {},
             self.update: gr.Button(interactive=not is_busy),
             self.find_files: gr.Button(interactive=not is_busy),
-            self.cancel: gr.Button(interactive=self._can_cancel(job, visitor)),
+            self.cancel: gr.Button(interactive=can_cancel),
         }
         if info is None:
             return updates
@@ -164,11 +170,6 @@ class LibraryPanel:
         if is_busy and info.num_clips < MOST_WATCHED:
             updates[self.posters] = self._posters(info)
         return updates
-
-    def _can_cancel(self, job: IndexJob | None, visitor: Visitor) -> bool:
-        if job is None or not job.is_under_way or job.state == "stopping":
-            return False
-        return self.permissions.may_cancel(job.session, visitor)
 
     def _posters(self, info: LibraryInfo) -> View:
         videos = self.media.galleries.searcher(info.id).gallery.videos

@@ -80,8 +80,6 @@ class Media:
         # A moment is as large as its file.
         if kind == MOMENT and not self.permissions.may("paths", request):
             raise HTTPException(403)
-        if not _is_kind(kind):
-            raise HTTPException(404)
         try:
             video = await to_thread.run_sync(self._clip, library, content)
             return await to_thread.run_sync(
@@ -96,8 +94,9 @@ class Media:
         searcher = self.galleries.searcher(library)
         with self._lock:
             if searcher not in self._by_content:
-                videos = searcher.gallery.videos
-                self._by_content[searcher] = {content_key(video): video for video in videos}
+                self._by_content[searcher] = {
+                    content_key(video): video for video in searcher.gallery.videos
+                }
             video = self._by_content[searcher].get(content)
         if video is None:
             raise HTTPException(404)
@@ -108,14 +107,17 @@ class Media:
         frame = FRAME.fullmatch(kind)
         if frame is not None:
             number, num_frames = map(int, frame.groups())
+            if number >= num_frames:
+                raise HTTPException(404)
             jpeg = still(self.decoder, video, number, count=num_frames, side=FRAME_SIDE)
             return Response(jpeg, media_type="image/jpeg", headers=FOREVER)
 
         previews = self.libraries.previews(self.galleries.key(library), self.decoder)
         if kind == MOMENT:
             return self._send_moment(video, previews.folder)
-        make = previews.poster if kind == POSTER else previews.preview
-        file = make(video)
+        if kind not in MEDIA_TYPES:
+            raise HTTPException(404)
+        file = previews.preview(video, Path(kind).suffix)
         return FileResponse(file, media_type=MEDIA_TYPES[kind], headers=FOREVER)
 
     def _send_moment(self, video: Video, folder: Path) -> Response:
@@ -145,14 +147,3 @@ def content_key(video: Video) -> str:
     start_ms = round(1000 * video.start)
     end_ms = round(1000 * (video.end or 0))
     return f"{video.decoded_content}-{start_ms}-{end_ms}"
-
-
-def _is_kind(text: str) -> bool:
-    """Return whether clips have files of this name."""
-    if text == MOMENT or text in MEDIA_TYPES:
-        return True
-    frame = FRAME.fullmatch(text)
-    if frame is None:
-        return False
-    number, num_frames = map(int, frame.groups())
-    return number < num_frames

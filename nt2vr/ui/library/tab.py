@@ -1,6 +1,7 @@
 """The Library tab: adds, indexes, renames, moves and removes libraries."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
@@ -8,14 +9,13 @@ from urllib.parse import parse_qsl
 import gradio as gr
 
 from nt2vr.errors import ConfigError, Nt2vrError
-from nt2vr.library.source import LibraryInfo
-from nt2vr.library.update import IndexJob
+from nt2vr.ui.job_view import is_under_way
 from nt2vr.ui.library.form_panel import NewLibraryForm
 from nt2vr.ui.library.index_models import IndexModels
 from nt2vr.ui.library.indexing import Indexing
 from nt2vr.ui.library.library_panel import LibraryPanel
 from nt2vr.ui.library.media import Media
-from nt2vr.ui.library.view import list_view
+from nt2vr.ui.library.view import Jobs, list_view
 from nt2vr.ui.search.teach_panel import Teaching
 from nt2vr.ui.theme import PRIVATE, QUIET, template
 from nt2vr.ui.view import Link, View
@@ -43,7 +43,7 @@ class LibraryTab:
         self._roots = roots
         self._models = IndexModels(indexing, permissions, teaching)
         self._form = NewLibraryForm(self._models)
-        self._panel = LibraryPanel(media, permissions, self._models, teaching)
+        self._panel = LibraryPanel(media, permissions, self._models)
 
     def build(self, mark: gr.Textbox, opens: OpensQueries) -> None:
         """Lay the tab out inside the open tab and wire it; `mark` changes when it is opened."""
@@ -115,8 +115,13 @@ class LibraryTab:
         panel = self._panel
         panel.wire_move(self._chosen)
         panel.confirm.asked_by(panel.remove, self._chosen, (self._new.click, self._list.pick))
-        model_or_library = (panel.model.change, self._chosen.change)
-        gr.on(model_or_library, self.on_model, [panel.model, self._chosen], panel.notice, **QUIET)
+        gr.on(
+            (panel.model.change, self._chosen.change),
+            self.on_model,
+            [panel.model, self._chosen],
+            panel.notice,
+            **QUIET,
+        )
         # What visitors do to the open library, with the inputs besides its id.
         for event, handler, inputs in (
             (panel.notice.get, self.on_get, []),
@@ -147,11 +152,8 @@ class LibraryTab:
         self, form_model: str | None, panel_model: str | None, chosen: str, request: gr.Request
     ) -> Updates:
         """List the models, disable what this visitor may not do, and say why."""
-        may = self._permissions.may
-        may_add = may("import", request) or may("paths", request)
-        refusal = self._permissions.refusal(request, "import", "paths", "delete")
         return {
-            **self._form.visit(form_model, may_add, refusal, request),
+            **self._form.visit(form_model, request),
             **self._panel.visit(panel_model, chosen, request),
         }
 
@@ -160,7 +162,7 @@ class LibraryTab:
     ) -> View:
         return self._models.notice(model, chosen, request)
 
-    def on_poll(self, chosen: str, seen: Any, request: gr.Request) -> Any:
+    def on_poll(self, chosen: str, seen: Jobs | None, request: gr.Request) -> Any:
         """Follow the updates, and show the open library again once its update has ended.
 
         Updates that have ended are shown even if they were seen: the answer of an earlier tick,
@@ -170,14 +172,14 @@ class LibraryTab:
         if jobs == seen and _is_busy(jobs):
             return gr.skip()
         job = jobs.get(chosen)
-        was_under_way = isinstance(seen, dict) and chosen in seen and seen[chosen].is_under_way
+        was_under_way = is_under_way((seen or {}).get(chosen))
         if job is None or job.is_under_way or not was_under_way:
             return self._follow(chosen, jobs, request)
 
         updates = self._show(chosen, request)
         # The model may have been downloaded for this update.
         model = next(iter(job.models), None)
-        if model is not None and not self._models.knows_only_drawings(model):
+        if model is not None and not self._indexing.models.knows_only_drawings(model):
             updates[self._panel.model] = self._models.choices(model)
         updates[self._panel.notice] = self._models.notice(model, chosen, request)
         return updates
@@ -200,11 +202,7 @@ class LibraryTab:
         event: gr.EventData,
         request: gr.Request,
     ) -> Updates:
-        """Add a library, and index it in the background by the chosen model, or by a better one.
-
-        The better one is offered where the chosen one knows only drawings.
-        """
-        uploads: list[tuple[str, Path]] = []
+        """Add a library, and index it in the background by the chosen model, or by a better one."""
         if kind == "uploads":
             self._permissions.check("import", request)
             uploads = _uploads(files)
@@ -212,33 +210,27 @@ class LibraryTab:
                 raise ConfigError(
                     "No file is uploaded yet. Choose videos and pictures, and wait until they are here."
                 )
-            path = ""
-            default_name = Path(uploads[0][0]).stem
+            named_after = uploads[0][0]
         else:
             self._permissions.check("paths", request)
+            uploads = []
             path = path.strip()
-            default_name = Path(path).stem
-        takes_better = self._is_of_warning(event)
+            named_after = path
+        # The better one is taken on a click on the warning that the chosen one knows only drawings.
+        target = event.target
+        takes_better = target is not None and target.elem_id == self._form.notice.elem_id
         if takes_better:
             self._indexing.check_get(self._permissions, request)
         else:
             self._indexing.models.find(model)
 
-        name = name.strip() or default_name or "library"
+        name = name.strip() or Path(named_after).stem or "library"
         info = self._libraries.add(name, kind, path, split, window, self._roots, uploads)  # type: ignore[arg-type]
         if takes_better:
             self._indexing.get(info.id, self._permissions, request)
         else:
             self._indexing.start(info.id, model, session_of(request))
-        updates = self._show(info.id, request)
-        updates[self._form.files] = None
-        updates[self._form.name] = ""
-        return updates
-
-    def _is_of_warning(self, event: gr.EventData) -> bool:
-        """Return whether an event comes from the warning that a model knows only drawings."""
-        target = event.target
-        return target is not None and target.elem_id == self._form.notice.elem_id
+        return {**self._show(info.id, request), self._form.files: None, self._form.name: ""}
 
     def on_update(self, chosen: str, model: str, request: gr.Request) -> Updates:
         self._permissions.check("import", request)
@@ -248,9 +240,7 @@ class LibraryTab:
     def on_get(self, chosen: str, request: gr.Request) -> Updates:
         """Index the open library by a model that knows more than drawings; see `Indexing.get`."""
         self._indexing.get(chosen, self._permissions, request)
-        updates = self._show(chosen, request)
-        updates[self._panel.notice] = {}
-        return updates
+        return {**self._show(chosen, request), self._panel.notice: {}}
 
     def on_cancel(self, chosen: str, request: gr.Request) -> Updates:
         self._permissions.check("import", request)
@@ -299,7 +289,10 @@ class LibraryTab:
         """Open a library, or the form if there is none with this id."""
         # A job that ends from here on is shown as ended by the next tick, with what it changed.
         jobs = self._indexing.by_library
-        info = self._find(chosen)
+        info = None
+        # There is none for the form, or somebody else has removed it.
+        with suppress(Nt2vrError):
+            info = self._libraries.find(chosen)
         library_id = info.id if info else ""
         panel = self._panel.show(info, visitor) if info else self._panel.show_nothing()
         return {
@@ -309,16 +302,7 @@ class LibraryTab:
             **panel,
         }
 
-    def _find(self, library_id: str) -> LibraryInfo | None:
-        if not library_id:
-            return None
-        try:
-            return self._libraries.find(library_id)
-        # Somebody else has removed it.
-        except Nt2vrError:
-            return None
-
-    def _follow(self, chosen: str, jobs: Mapping[str, IndexJob], visitor: Visitor) -> Updates:
+    def _follow(self, chosen: str, jobs: Jobs, visitor: Visitor) -> Updates:
         """Show the list, and how far the update of the open library is."""
         infos = self._libraries.infos()
         by_id = {info.id: info for info in infos}
@@ -330,7 +314,7 @@ class LibraryTab:
         }
 
 
-def _is_busy(jobs: Mapping[str, IndexJob]) -> bool:
+def _is_busy(jobs: Jobs) -> bool:
     return any(job.is_under_way for job in jobs.values())
 
 

@@ -1,7 +1,6 @@
 """Libraries as template data. Independent of Gradio."""
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import TypeVar
 
 from nt2vr.errors import counted
@@ -31,22 +30,22 @@ MOST_SKIPPED = 200
 MOST_MISSING = 20
 GONE = "Its files are not there now. What is indexed can still be searched."
 T = TypeVar("T")
+# The last update or move of each library, by its id.
+Jobs = Mapping[str, IndexJob]
 
 
-def list_view(infos: Sequence[LibraryInfo], jobs: Mapping[str, IndexJob], chosen: str) -> View:
+def list_view(infos: Sequence[LibraryInfo], jobs: Jobs, chosen: str) -> View:
     """List the libraries with the state of each, the open one marked."""
-    rows = []
-    for info in infos:
-        clips = counted(info.num_clips, "clip")
-        rows.append(
-            {
-                "id": info.id,
-                "name": info.name,
-                "about": f"{clips} · {KIND_NAMES[info.source.kind]}",
-                "chosen": info.id == chosen,
-                **_state_view(info, jobs.get(info.id)),
-            }
-        )
+    rows = [
+        {
+            "id": info.id,
+            "name": info.name,
+            "about": f"{counted(info.num_clips, 'clip')} · {KIND_NAMES[info.source.kind]}",
+            "chosen": info.id == chosen,
+            **_state_view(info, jobs.get(info.id)),
+        }
+        for info in infos
+    ]
     return {"libraries": rows}
 
 
@@ -57,7 +56,7 @@ def _state_view(info: LibraryInfo, job: IndexJob | None) -> View:
     if job is not None and (job.is_under_way or has_failed):
         return {
             "state": job.state,
-            "state_text": state_text(job, running_text(job)),
+            "state_text": state_text(job, _running_text(job)),
             "share": percent_text(job.done, job.total),
         }
     if not info.available:
@@ -67,7 +66,12 @@ def _state_view(info: LibraryInfo, job: IndexJob | None) -> View:
     return {"state": "finished", "state_text": "ready", "share": "100"}
 
 
-def running_text(job: IndexJob | None) -> str:
+def update_view(job: IndexJob | None, redact: Redact = str) -> View:
+    """Show an update or a move of a library, as `job_view` does."""
+    return job_view(job, _running_text(job), redact)
+
+
+def _running_text(job: IndexJob | None) -> str:
     """Return what a running job of a library does: a move names no model."""
     if job is None or job.models:
         return "indexing"
@@ -77,7 +81,6 @@ def running_text(job: IndexJob | None) -> str:
 def info_view(info: LibraryInfo, job: IndexJob | None, names_paths: bool) -> View:
     """Show a library; `names_paths` says whether the visitor may know its folder on this machine."""
     source = info.source
-    folder = None if names_paths else source.within or source.path
     num_files = info.num_files + info.num_copies
     clips = f"{info.num_clips:,}"
     if source.window_s:
@@ -96,7 +99,7 @@ def info_view(info: LibraryInfo, job: IndexJob | None, names_paths: bool) -> Vie
         "facts": [{"name": name, "value": value} for name, value in facts.items()],
         "unavailable": "" if info.available else GONE,
         "last_change": _last_change(job),
-        "job": job_view(job, running_text(job), _redactor(folder)),
+        "job": update_view(job, library_redactor(source, names_paths)),
     }
 
 
@@ -141,13 +144,15 @@ def _changes_text(files_by_kind: Mapping[str, Sequence[str]]) -> str:
     return ", ".join(f"{len(files):,} {kind}" for kind, files in files_by_kind.items())
 
 
-def _redactor(folder: Path | None) -> Redact:
-    """Return a function that makes the paths in a message relative to a library's folder, if any.
+def library_redactor(source: Source, names_paths: bool) -> Redact:
+    """Return a function that words a message about a library for a visitor who may name paths, or may not.
 
-    It withholds a message that names other paths.
+    For the latter, paths are relative to the library's folder, and a message that names other paths
+    is withheld.
     """
-    if folder is None:
+    if names_paths:
         return str
+    folder = source.within or source.path
 
     def redact(text: str) -> str:
         relative = text.replace(f"{folder}/", "")
@@ -191,12 +196,8 @@ def removal_text(info: LibraryInfo) -> str:
     return "Remove this library and its index? Your own files stay where they are."
 
 
-def skipped_view(skipped: Sequence[Skipped], folder: Path | None = None) -> View:
-    """List what is not in the gallery, and why.
-
-    For a visitor who may not name paths, they are relative to `folder`.
-    """
-    redact = _redactor(folder)
+def skipped_view(skipped: Sequence[Skipped], redact: Redact) -> View:
+    """List what is not in the gallery, and why; `redact` is a `library_redactor`."""
     rows = [
         {"id": redact(file.id), "reason": redact(file.reason)} for file in skipped[:MOST_SKIPPED]
     ]

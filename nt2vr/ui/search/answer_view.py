@@ -108,7 +108,7 @@ class AnswerView:
             is_indexed=not_indexed is None,
         )
         refusal = self.permissions.refusal(self.visitor, "import")
-        return index_view(self.answer, not_indexed, job, refusal, drawings=drawings)
+        return index_view(self.answer, not_indexed, job, refusal, drawings)
 
     def for_browser(self) -> View:
         """Return the address of the search, and what the inputs are to show."""

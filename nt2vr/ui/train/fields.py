@@ -24,7 +24,7 @@ class Field:
 
     key: str
     default: Any
-    help: str = ""
+    help: str
     choices: tuple[str, ...] = ()
 
     @property
@@ -39,17 +39,10 @@ class Field:
 
 def config_fields() -> list[Field]:
     """Return the settings of a config by flat key, section by section."""
-    fields = []
-    for key, info in FIELDS.items():
-        fields.append(
-            Field(
-                key=key,
-                default=info.default,
-                help=info.description or "",
-                choices=CHOICES.get(key, ()),
-            )
-        )
-    return fields
+    return [
+        Field(key, info.default, info.description or "", CHOICES.get(key, ()))
+        for key, info in FIELDS.items()
+    ]
 
 
 def in_words(sentence: str) -> str:

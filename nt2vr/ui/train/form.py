@@ -56,8 +56,7 @@ def bases(folders: Iterable[Path]) -> dict[str, str]:
             except CheckpointError:
                 continue
             if card.capabilities.has_text_tower:
-                label = _base_label(folder, card)
-                choices[label] = _as_in_config(folder)
+                choices[_base_label(folder, card)] = _as_in_config(folder)
     return choices
 
 

@@ -42,14 +42,13 @@ class RunForm:
         self.fields = [fields[key] for key in dict.fromkeys([*FIRST, *fields])]
 
     def build(self) -> None:
-        all_presets = self._presets
-        first_preset = next(iter(all_presets))
+        first_preset = next(iter(self._presets))
         with gr.Column(visible=False, elem_id="train-form") as self.column:
             lead("Teach a model", "Choose what to begin with. Everything can be changed below.")
-            cards = presets_view(all_presets, first_preset)
+            cards = presets_view(self._presets, first_preset)
             self.presets = template("train-presets", cards, "pick")
             with gr.Row(equal_height=True):
-                more = list(all_presets)[len(FIRST_PRESETS) :]
+                more = list(self._presets)[len(FIRST_PRESETS) :]
                 self.preset = menu(
                     "train-preset", label="More presets", choices=more, value=None, scale=4
                 )
@@ -62,7 +61,7 @@ class RunForm:
                 )
             self.problem = problem_place("train-problem")
             self.choice = StartChoice("train-choice")
-            self._build_fields(all_presets[first_preset])
+            self._build_fields(self._presets[first_preset])
 
     def _build_fields(self, values: FieldValues) -> None:
         choices = self.bases(None)
@@ -131,8 +130,8 @@ class RunForm:
         preset = load_config(PRESET).flat()
         if cards.get("chosen") != preset["name"]:
             return [gr.skip() for _ in BY_DEPTH]
-        values = preset | changes_by_depth(resolve_path(base))
-        return [values[key] for key in BY_DEPTH]
+        preset |= changes_by_depth(resolve_path(base))
+        return [preset[key] for key in BY_DEPTH]
 
     def read(self, filled: Sequence[Any], visitor: Visitor) -> TrainConfig:
         """Read the form, as far as this visitor may start a run with it."""
@@ -176,9 +175,9 @@ def _input(field: Field, value: Any, bases: Choices) -> gr.components.Component:
         "min_width": 220,
     }
     if field.key == "base":
-        return gr.Dropdown(list(bases), value=value, allow_custom_value=True, **common)
+        return gr.Dropdown(bases, value=value, allow_custom_value=True, **common)
     if field.choices:
-        return gr.Dropdown(list(field.choices), value=value, **common)
+        return gr.Dropdown(field.choices, value=value, **common)
     if isinstance(field.default, bool):
         return gr.Checkbox(value, **common)
     if isinstance(field.default, int | float):

@@ -56,14 +56,13 @@ def _cell(field: Field, value: Any) -> View:
     return {**cell, "number": True, "value": value}
 
 
-def read_losses(table: View) -> dict[str, dict[str, Any]]:
+def read_losses(table: View) -> dict[str, FieldValues]:
     """Return the selected losses in config form; invalid numbers pass through for `build_losses` to reject."""
-    losses: dict[str, dict[str, Any]] = {}
+    losses: dict[str, FieldValues] = {}
     try:
         for row in table.get("losses", ()):
             if row["is_on"]:
-                settings = {cell["key"]: _value_of(cell) for cell in row["fields"]}
-                losses.setdefault(row["name"], {}).update(settings)
+                losses[row["name"]] = {cell["key"]: _value_of(cell) for cell in row["fields"]}
     except (TypeError, LookupError, AttributeError) as error:
         raise ConfigError("The table of losses cannot be read. Reload the page.") from error
     return losses

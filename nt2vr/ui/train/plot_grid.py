@@ -1,7 +1,7 @@
 """The grid of a plot: where epochs and values lie in the drawing, and which of them are labelled."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nt2vr.ui.search.formats import MINUS
@@ -36,11 +36,10 @@ class Scale:
         return round(BOTTOM - (BOTTOM - TOP) * (value - self.low) / (self.high - self.low), 1)
 
 
-def grid_levels(values: Iterable[float]) -> list[float]:
+def grid_levels(values: Sequence[float]) -> list[float]:
     """Return round numbers at equal distances, below and above all values."""
-    drawn = list(values)
-    low = min(drawn)
-    high = max(drawn)
+    low = min(values)
+    high = max(values)
     if low == high:
         low -= abs(low) / 10 or 0.5
         high += abs(high) / 10 or 0.5
@@ -70,16 +69,12 @@ def level_labels(levels: Sequence[float], scale: Scale) -> Views:
 
 
 def epoch_labels(scale: Scale) -> Views:
-    marks = epoch_marks(scale.last_epoch)
-    return [{"x": scale.x(epoch), "label": label} for epoch, label in marks]
-
-
-def epoch_marks(last_epoch: int) -> list[tuple[int, str]]:
-    """Return each epoch with its label, or, of very many, some; labels that would touch are empty."""
+    """Mark each epoch, or, of very many, some; labels that would touch are empty."""
+    last_epoch = scale.last_epoch
     between = int(_rounded_up(max(1, last_epoch / MAX_EPOCH_LABELS)))
     marked = 1 if last_epoch <= MAX_MARKS else between
-    marks = []
+    labels = []
     for epoch in range(0, last_epoch + 1, marked):
         label = "" if epoch % between else str(epoch)
-        marks.append((epoch, label))
-    return marks
+        labels.append({"x": scale.x(epoch), "label": label})
+    return labels

@@ -7,7 +7,7 @@ from itertools import chain
 
 from nt2vr.ui.search.formats import MINUS
 from nt2vr.ui.train.plot_grid import Scale, epoch_labels, grid_levels, level_labels
-from nt2vr.ui.train.view import CONTROLS, VALIDATION, Points, Rows, run_names, series
+from nt2vr.ui.train.view import BASE_PREFIX, VALIDATION, Points, Rows, run_names, series
 from nt2vr.ui.view import View, Views
 from trainer.runs.manager import Run
 from trainer.trainings import loss_names
@@ -17,8 +17,9 @@ MAX_PLOTS = 12
 CONTROL_COLOUR = 5
 # Of a line; more would hide it.
 MAX_DOTS = 60
-MEANINGS = {
-    "base": "the model before this training",
+# What a model is compared with, by the prefix of its metrics.
+CONTROLS = {
+    BASE_PREFIX: "the model before this training",
     "drop": "the base, with the unwanted part left out of queries",
     "parts": "the base, with the embeddings of the parts combined",
 }
@@ -72,13 +73,13 @@ class Plot:
 
 def plots_view(run: RunMetrics, compared: Sequence[RunMetrics] = ()) -> View:
     """Show the curves of a run, with those of others, and a legend that all plots share."""
-    if run.run.config is None:
+    config = run.run.config
+    if config is None:
         return {}
 
     runs = [run, *compared]
-    names = run_names([curves.run for curves in runs])
     last_epoch = max(curves.epochs for curves in runs)
-    plots = plots_of(runs, names, last_epoch)
+    plots = plots_of(runs, loss_names(config), last_epoch)
     views = [_plot_view(number, plot, last_epoch) for number, plot in enumerate(plots)]
     return {"legend": _legend(plots), "plots": views}
 
@@ -91,7 +92,7 @@ def _legend(plots: Sequence[Plot]) -> Views:
             line_of_colour[drawn.colour] = drawn
     legend = []
     for _, line in sorted(line_of_colour.items()):
-        about = MEANINGS.get(line.name, "") if line.is_control else ""
+        about = CONTROLS[line.name] if line.is_control else ""
         legend.append(
             {
                 "name": line.name,
@@ -103,19 +104,16 @@ def _legend(plots: Sequence[Plot]) -> Views:
     return legend
 
 
-def plots_of(runs: Sequence[RunMetrics], names: Sequence[str], last_epoch: int) -> list[Plot]:
-    """Return the plots that have a line: of validation, then of the losses of the first run."""
+def plots_of(runs: Sequence[RunMetrics], losses: Sequence[str], last_epoch: int) -> list[Plot]:
+    """Return the plots that have a line: of validation, then of losses."""
+    names = run_names([curves.run for curves in runs])
     plots = []
     for metric, title, note in VALIDATION:
-        curves = [run.by_epoch(metric) for run in runs]
-        lines = _run_lines(names, curves, has_dots=True)
+        lines = _run_lines(names, [run.by_epoch(metric) for run in runs], has_dots=True)
         lines += _control_lines(runs[0], metric, last_epoch)
         plots.append(Plot(title, note, lines))
-
-    config = runs[0].run.config
-    for loss in loss_names(config) if config else ():
-        curves = [run.by_step(loss) for run in runs]
-        lines = _run_lines(names, curves, has_dots=False)
+    for loss in losses:
+        lines = _run_lines(names, [run.by_step(loss) for run in runs], has_dots=False)
         plots.append(Plot(loss, "loss, unweighted", lines))
     return [plot for plot in plots if plot.lines][:MAX_PLOTS]
 
@@ -144,7 +142,7 @@ def _control_lines(run: RunMetrics, metric: str, last_epoch: int) -> list[PlotLi
 def _plot_view(number: int, plot: Plot, last_epoch: int) -> View:
     """Draw a plot: the grid, the lines, and their last values in words."""
     points = chain.from_iterable(line.points for line in plot.lines)
-    levels = grid_levels(value for _, value in points)
+    levels = grid_levels([value for _, value in points])
     scale = Scale(last_epoch, low=levels[0], high=levels[-1])
     latest = [f"{line.name} {_short(line.points[-1][1])}" for line in plot.lines]
     return {
@@ -160,25 +158,17 @@ def _plot_view(number: int, plot: Plot, last_epoch: int) -> View:
 
 
 def _line_view(line: PlotLine, scale: Scale) -> View:
-    coordinates = []
-    values = []
-    dots = []
-    for epoch, value in line.points:
-        x = scale.x(epoch)
-        y = scale.y(value)
-        coordinates.append(f"{x},{y}")
-        values.append([epoch, _short(value)])
-        dots.append({"x": x, "y": y})
+    dots = [{"x": scale.x(epoch), "y": scale.y(value)} for epoch, value in line.points]
     # A line of one point would not be seen.
     needs_dots = len(dots) == 1 or (line.has_dots and len(dots) <= MAX_DOTS)
     return {
         "name": line.name,
         "colour": line.colour,
         "is_control": line.is_control,
-        "path": " ".join(coordinates),
+        "path": " ".join(f"{dot['x']},{dot['y']}" for dot in dots),
         "dots": dots if needs_dots else [],
         # For the values under the pointer.
-        "points": values,
+        "points": [[epoch, _short(value)] for epoch, value in line.points],
     }
 
 

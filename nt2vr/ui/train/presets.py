@@ -1,9 +1,9 @@
 """The presets of the form: shipped configs to begin with, and how long they take."""
 
-import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from nt2vr.files import stored_json
 from nt2vr.models.device import gflops_per_second, resolve_device
 from nt2vr.presets import preset_files
 from nt2vr.progress import duration_text
@@ -70,9 +70,7 @@ ESTIMATE_NOTICE = "Times are estimates from steps timed on two cores or a GPU, s
 
 def presets() -> dict[str, dict[str, Any]]:
     """Return the shipped configs by model name, as form values: `FIRST`, then those that need no data of one's own."""
-    configs = {}
-    for name, path in preset_files().items():
-        configs[name] = json.loads(path.read_text(encoding="utf-8"))
+    configs = {name: stored_json(path) for name, path in preset_files().items()}
     teaching = configs[TEACHING]
     teaching |= changes_by_depth(resolve_path(teaching["base"]))
     own_data_last = sorted(configs, key=lambda stem: OWN_DATA in configs[stem].get("data", ""))

@@ -5,11 +5,9 @@ from dataclasses import dataclass
 import gradio as gr
 
 from nt2vr.models.catalog import Catalog
-from nt2vr.settings import Settings
 from nt2vr.ui.theme import Confirmation, menu, template
 from nt2vr.ui.train.plots import RunMetrics, plots_view
 from nt2vr.ui.train.view import Runs, comparable, lower_rate_label, run_view
-from nt2vr.ui.view import View
 from nt2vr.ui.web.errors import problem_place
 from nt2vr.ui.web.inputs import Components, Updates
 from nt2vr.ui.web.permissions import Permissions, Visitor
@@ -24,7 +22,7 @@ class RunPanel:
     """The open run, in a column of its own."""
 
     manager: RunManager
-    settings: Settings
+    models: Catalog
     permissions: Permissions
 
     def build(self) -> None:
@@ -33,11 +31,10 @@ class RunPanel:
                 self.stop = gr.Button("Stop", elem_id="train-stop", size="sm", min_width=90)
                 self.resume = gr.Button("Resume", elem_id="train-resume", size="sm", min_width=90)
                 self.delete = gr.Button("Delete", elem_id="train-delete", size="sm", min_width=90)
-            question = "Move this run, with all its checkpoints, to the trash?"
             self.confirm = Confirmation(
                 prefix="train",
                 action="delete",
-                question=question,
+                question="Move this run, with all its checkpoints, to the trash?",
                 answer="Move to trash",
             )
             self.problem = problem_place("run-problem")
@@ -86,8 +83,16 @@ class RunPanel:
         # The log names files.
         may_train = self.permissions.may("train", visitor)
         log = manager.log_tail(run.run_id) if may_train else ""
+        view = run_view(
+            run,
+            self.permissions.redactor(visitor),
+            metrics.rows,
+            system=self.models.name_of_run(manager.folder / run.run_id),
+            base=_base_of(run, self.models),
+            may_evaluate=self._may_evaluate(run, visitor),
+        )
         return {
-            self.run: self._view(metrics, visitor),
+            self.run: view,
             self._plots: plots_view(metrics, beside),
             self._log: {"text": log},
             **self._buttons(run, visitor),
@@ -110,18 +115,6 @@ class RunPanel:
             self.delete: gr.Button(interactive=may_delete and not run.is_under_way),
         }
 
-    def _view(self, metrics: RunMetrics, visitor: Visitor) -> View:
-        run = metrics.run
-        catalog = Catalog.of(self.settings)
-        return run_view(
-            run,
-            self.permissions.redactor(visitor),
-            metrics.rows,
-            system=catalog.name_of_run(self.manager.folder / run.run_id),
-            base=_base_of(run, catalog),
-            may_evaluate=self._may_evaluate(run, visitor),
-        )
-
     def _may_evaluate(self, run: Run, visitor: Visitor) -> bool:
         config = run.config
         if config is not None:
@@ -132,12 +125,12 @@ class RunPanel:
         return self.permissions.may("paths", visitor)
 
 
-def _base_of(run: Run, catalog: Catalog) -> str:
+def _base_of(run: Run, models: Catalog) -> str:
     """Return the name in Search of the model that a run started from; "" if it has none there."""
     folder = run.config.encoder.base_folder if run.config else None
     if folder is None:
         return ""
-    for name, entry in catalog.entries().items():
+    for name, entry in models.entries().items():
         if folder.resolve() in [path.resolve() for path in entry.folders]:
             return name
     return ""

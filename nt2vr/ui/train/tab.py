@@ -10,15 +10,15 @@ from nt2vr.datasets.load import kind_and_path
 from nt2vr.errors import DeviceInUseError
 from nt2vr.evaluation.sources import WORDS
 from nt2vr.files import hash_text
+from nt2vr.media.limits import bytes_in
 from nt2vr.models.catalog import Catalog
 from nt2vr.settings import Settings
 from nt2vr.ui.evaluate.evaluation_request import EvaluationRequest
 from nt2vr.ui.later_starts import LaterStarts
-from nt2vr.ui.theme import PRIVATE, QUIET
+from nt2vr.ui.theme import PRIVATE, QUIET, template
 from nt2vr.ui.train.form_panel import RunForm, fields_in_words
-from nt2vr.ui.train.run_list import RunList
 from nt2vr.ui.train.run_panel import MAX_BESIDE, RunPanel
-from nt2vr.ui.train.view import Runs
+from nt2vr.ui.train.view import Runs, runs_view, trash_text
 from nt2vr.ui.view import View
 from nt2vr.ui.web.errors import with_errors_shown_at
 from nt2vr.ui.web.inputs import Components, Updates, event_text
@@ -35,12 +35,11 @@ class TrainTab:
 
     def __init__(self, manager: RunManager, settings: Settings, permissions: Permissions) -> None:
         self._manager = manager
-        self._settings = settings
+        self._models = Catalog.of(settings)
         self._permissions = permissions
         self._later = LaterStarts(manager, permissions)
-        self._list = RunList(manager)
         self.form = RunForm(manager.folder, settings, permissions)
-        self._run = RunPanel(manager, settings, permissions)
+        self._run = RunPanel(manager, self._models, permissions)
 
     def build(self, mark: gr.Textbox, tabs: gr.Tabs, requested: gr.Textbox) -> None:
         """Lay the tab out and wire it.
@@ -63,7 +62,12 @@ class TrainTab:
         self._seen = gr.State()
         self._timer = gr.Timer(POLL_S, active=False)
         with gr.Row(elem_id="train"):
-            self._list.build()
+            with gr.Column(scale=1, min_width=230, elem_id="train-list"):
+                self._new = gr.Button("New run", elem_id="train-new")
+                self._list = template("train-runs", {"runs": []}, "pick")
+                with gr.Column(visible=False, elem_id="train-trash") as self._trash:
+                    self._trash_size = gr.Markdown()
+                    self._empty = gr.Button("Empty trash", size="sm", elem_id="train-empty-trash")
             with gr.Column(scale=5, min_width=500):
                 self.form.build()
                 self._run.build()
@@ -71,7 +75,7 @@ class TrainTab:
     @property
     def _watched(self) -> Components:
         """The components that change during a run."""
-        return [self._seen, self._list.runs, *self._run.shown]
+        return [self._seen, self._list, *self._run.shown]
 
     @property
     def _shown(self) -> Components:
@@ -81,14 +85,15 @@ class TrainTab:
             self.form.column,
             self._run.column,
             self._run.beside,
-            *self._list.shown,
+            self._trash,
+            self._trash_size,
             *self._watched,
         ]
 
     def _wire_opening(self, mark: gr.Textbox) -> None:
         """Wire what is done when the tab is opened, and while it is."""
         form = self.form
-        mark.change(self.on_visit, None, [form.start, self._list.empty, self._note], **QUIET)
+        mark.change(self.on_visit, None, [form.start, self._empty, self._note], **QUIET)
         opened = mark.change(self._show, self._chosen, self._shown, **QUIET)
         opened.success(
             self.on_opened,
@@ -125,12 +130,11 @@ class TrainTab:
             )
 
     def _wire_list(self) -> None:
-        panel = self._list
         outputs = self._shown
-        panel.new.click(self.on_new, None, outputs, **QUIET)
-        panel.runs.pick(self.on_pick, None, outputs, **QUIET)
-        panel.runs.withdraw(self.on_withdraw, self._chosen, outputs, **QUIET)
-        panel.empty.click(self.on_empty_trash, self._chosen, outputs, **QUIET)
+        self._new.click(self.on_new, None, outputs, **QUIET)
+        self._list.pick(self.on_pick, None, outputs, **QUIET)
+        self._list.withdraw(self.on_withdraw, self._chosen, outputs, **QUIET)
+        self._empty.click(self.on_empty_trash, self._chosen, outputs, **QUIET)
 
     def _wire_run(self, tabs: gr.Tabs, requested: gr.Textbox) -> None:
         panel = self._run
@@ -145,8 +149,7 @@ class TrainTab:
         for button, handler in clicked:
             button.click(with_errors_shown_at(panel.problem, handler), chosen, outputs, **QUIET)
         chosen.change(None, None, panel.problem, js="() => ''")
-        left_by = (self._list.new.click, self._list.runs.pick)
-        panel.confirm.asked_by(panel.delete, chosen, left_by)
+        panel.confirm.asked_by(panel.delete, chosen, (self._new.click, self._list.pick))
         panel.run.pick(self.on_evaluate, chosen, [tabs, requested], **QUIET)
 
     def on_opened(self, cards: View, losses: View, request: gr.Request) -> tuple[Any, ...]:
@@ -201,18 +204,14 @@ class TrainTab:
         return {**self._show(self._manager.under_way(), request), **self.form.choice.hidden()}
 
     def _config(self, filled: Sequence[Any], request: Visitor) -> TrainConfig:
-        """Read the form, with a name by which its model can be told from others."""
+        """Read the form; the name has a number if a run of that name is here."""
         config = self.form.read(filled, request)
-        return config.replace(name=self._free_name(config.encoder.name))
-
-    def _free_name(self, name: str) -> str:
-        """Return a name, with a number if a run of that name is here."""
         used_names = {run.name for run in self._manager.runs()}
-        free_name = name
+        name = config.encoder.name
         numbers = count(2)
-        while free_name in used_names:
-            free_name = f"{name} {next(numbers)}"
-        return free_name
+        while name in used_names:
+            name = f"{config.encoder.name} {next(numbers)}"
+        return config.replace(name=name)
 
     def on_withdraw(self, chosen: str | None, request: gr.Request) -> Updates:
         """Take back the start that waits, or close the message that it was refused."""
@@ -255,8 +254,7 @@ class TrainTab:
             split = "validation"
             if is_captions_file(kind_and_path(data)[1]):
                 data = f"{WORDS}{data}"
-        catalog = Catalog.of(self._settings)
-        system = catalog.name_of_run(self._manager.folder / run_id)
+        system = self._models.name_of_run(self._manager.folder / run_id)
         return [gr.Tabs(selected="evaluate"), EvaluationRequest(data, split, [system]).write()]
 
     def on_delete(self, run_id: str, request: gr.Request) -> Updates:
@@ -276,11 +274,13 @@ class TrainTab:
         if run is None and chosen != "":
             # A run under way comes first, otherwise the newest: False is before True.
             run = min(runs, key=lambda run: not run.is_under_way, default=None)
+        trash = trash_text(bytes_in(self._manager.trash))
         return {
             self._chosen: run.run_id if run else "",
             self.form.column: gr.Column(visible=run is None),
             **self._run.open(runs, run),
-            **self._list.show_trash(),
+            self._trash: gr.Column(visible=bool(trash)),
+            self._trash_size: trash,
             **self._watch(runs, run, compared=[], visitor=request),
         }
 
@@ -289,7 +289,7 @@ class TrainTab:
         panel = self._run.show(run, compared, visitor) if run else self._run.show_nothing()
         return {
             self._seen: self._stamp(runs, run, compared, visitor),
-            **self._list.show_runs(runs, run, self._later.view(visitor)),
+            self._list: {**runs_view(runs, run), "waiting": self._later.view(visitor)},
             **panel,
         }
 
@@ -302,8 +302,7 @@ class TrainTab:
         if run is not None:
             state.append(manager.log_tail(run.run_id))
             for shown_run in (run, *compared):
-                run_id = shown_run.run_id
-                state.append((run_id, len(manager.metrics(run_id))))
+                state.append((shown_run.run_id, len(manager.metrics(shown_run.run_id))))
         return hash_text(repr(state), 8)
 
 

@@ -54,9 +54,8 @@ VALIDATION = (
     (TEXT_KEPT, "Text kept", "cosine between captions embedded by the model and by the base"),
     *_plots_of_extensions(),
 )
+# Of the metrics of the model that a run started from.
 BASE_PREFIX = "base"
-# Prefixes of the metrics of what a model is compared with.
-CONTROLS = (BASE_PREFIX, "drop", "parts")
 # What the page calls some of the states.
 STATE_TEXTS = {"running": "training", "stopping": "stopping after the current step"}
 
@@ -156,21 +155,20 @@ def _best_epoch(config: TrainConfig, rows: Rows) -> BestEpoch | None:
 def facts(config: TrainConfig, rows: Rows) -> Views:
     """Return what a run is trained on and with, and its best epoch so far, as terms and texts without any path."""
     dataset = config.dataset
+    losses = config.objective.losses
     text_of = {
         "Data": NAME if dataset.is_world else Path(dataset.data).name,
         "Base": base_name(config),
-        "Losses": _losses_text(config),
+        "Losses": ", ".join(_loss_text(name, losses.get(name, {})) for name in loss_names(config)),
         "Seed": str(config.run.seed),
     }
     best = _best_epoch(config, rows)
     if best is not None:
-        text_of["Best epoch"] = _best_epoch_text(best, config.validation.monitor)
+        metric = config.validation.monitor
+        titles = {key: title for key, title, _ in VALIDATION}
+        value = f"{titles.get(metric, metric)} {best.value:.3g}"
+        text_of["Best epoch"] = f"{best.number:.0f} ({value})"
     return [{"term": term, "text": text} for term, text in text_of.items()]
-
-
-def _best_epoch_text(best: BestEpoch, metric: str) -> str:
-    titles = {key: title for key, title, _ in VALIDATION}
-    return f"{best.number:.0f} ({titles.get(metric, metric)} {best.value:.3g})"
 
 
 def base_name(config: TrainConfig) -> str:
@@ -185,11 +183,6 @@ def base_name(config: TrainConfig) -> str:
         return read_card(folder).name
     except CheckpointError:
         return folder.name
-
-
-def _losses_text(config: TrainConfig) -> str:
-    losses = config.objective.losses
-    return ", ".join(_loss_text(name, losses.get(name, {})) for name in loss_names(config))
 
 
 def _loss_text(name: str, settings: FieldValues) -> str:

@@ -66,9 +66,8 @@ def test_queries_are_listed_by_gain_and_open_in_search(
     assert view["rows"][0]["search"] == "?q=without+the+dog&systems=CLIP%7CCLIP+fusion%7CCLIP+parts"
     assert [row["position"] for row in listed(report, kind="remove prop")["rows"]] == [2]
     assert [kind for _, kind in kinds_of(report)] == ["", "add prop", "remove actor", "remove prop"]
-    listing = QueryListing.of(report, ReportLink("r", "CLIP parts", "CLIP fusion", query=1), {})
-    assert review_view(listing) == {}
-    assert resolved(listing.link, report).query is None
+    link = resolved(ReportLink("r", "CLIP parts", "CLIP fusion", query=1), report)
+    assert review_view(QueryListing.of(report, link, {})) == {}
 
 
 def test_a_query_opens_with_its_reference(

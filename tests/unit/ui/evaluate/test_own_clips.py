@@ -1,17 +1,17 @@
 """Which visitors see clips of a report on a folder of one's own, and where."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from nt2vr.evaluation.archive import Archive
 from nt2vr.evaluation.report import Report
-from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
-from nt2vr.media.store import Cache
+from nt2vr.services import Services
+from nt2vr.settings import Settings
 from nt2vr.ui.evaluate.own_clips import OwnClips
 from nt2vr.ui.evaluate.query_listing import QueryListing
 from nt2vr.ui.evaluate.query_views import queries_view
@@ -38,25 +38,19 @@ def report(tmp_path: Path) -> Report:
 
 
 @pytest.fixture
-def cache(tmp_path: Path) -> Iterator[Cache]:
-    with Cache(tmp_path / "cache") as opened:
+def services(tmp_path: Path) -> Iterator[Services]:
+    with closing(Services(Settings.read(tmp_path / "data", "cpu"))) as opened:
         yield opened
 
 
-def clips_for(rule: str, cache: Cache, decoder: Decoder, folder: Path) -> OwnClips:
-    return OwnClips(
-        archive=Archive(folder / "reports"),
-        decoder=decoder,
-        cache=cache,
-        permissions=Permissions(TOKEN, {"paths": rule}),
-        folder=folder / "previews",
-    )
+def clips_for(rule: str, services: Services) -> OwnClips:
+    return OwnClips(services, Permissions(TOKEN, {"paths": rule}))
 
 
 def test_a_review_shows_a_folder_s_clips_and_missing_ones(
-    report: Report, cache: Cache, decoder: Decoder, tmp_path: Path
+    report: Report, services: Services
 ) -> None:
-    source = clips_for("everyone", cache, decoder, tmp_path).source("r", report, None)
+    source = clips_for("everyone", services).source("r", report, None)
     listing = QueryListing.of(report, ReportLink("r", FIRST, SECOND, query=COMPOSED), {}, source)
     review = review_view(listing)
     clips: dict[str, dict[str, Any]] = {clip["title"]: clip for clip in review["sides"][0]["clips"]}
@@ -72,9 +66,9 @@ def test_a_review_shows_a_folder_s_clips_and_missing_ones(
 
 
 def test_a_visitor_who_may_name_no_paths_gets_no_clips(
-    report: Report, cache: Cache, decoder: Decoder, tmp_path: Path
+    report: Report, services: Services, tmp_path: Path
 ) -> None:
-    clips = clips_for("owner", cache, decoder, tmp_path)
+    clips = clips_for("owner", services)
     assert clips.source("r", report, None) is None
     review = review_view(
         QueryListing.of(report, ReportLink("r", FIRST, SECOND, query=COMPOSED), {}, None)
@@ -82,10 +76,5 @@ def test_a_visitor_who_may_name_no_paths_gets_no_clips(
     assert str(tmp_path) not in str(review)
 
 
-def test_a_report_without_files_has_no_clips(
-    cache: Cache, decoder: Decoder, tmp_path: Path
-) -> None:
-    assert (
-        clips_for("everyone", cache, decoder, tmp_path).source("r", report_of(*SYSTEMS), None)
-        is None
-    )
+def test_a_report_without_files_has_no_clips(services: Services) -> None:
+    assert clips_for("everyone", services).source("r", report_of(*SYSTEMS), None) is None

@@ -47,3 +47,8 @@ def test_a_report_opens_with_base_and_best_system() -> None:
         assert resolved_link.second == SECOND
         assert resolved_link.kind == "composed"
     assert resolved(ReportLink("r", kind=""), report).kind == ""
+
+
+@pytest.mark.parametrize(("query", "reviewed"), [(0, 0), (4, 4), (5, None), (None, None)])
+def test_only_a_query_of_the_report_is_reviewed(query: int | None, reviewed: int | None) -> None:
+    assert resolved(ReportLink("r", query=query), report_of(*SYSTEMS)).query == reviewed

@@ -4,19 +4,19 @@ import pytest
 
 from nt2vr.evaluation.columns import GROUPS as OF_REPORTS
 from nt2vr.evaluation.columns import Column
-from nt2vr.ui.evaluate.terms import explain_column, explain_group, explain_role
+from nt2vr.ui.evaluate.terms import GROUP_MEANINGS, ROLE_MEANINGS, explain_column
 
 
 def test_every_measure_and_group_of_reports_is_explained() -> None:
     for group in OF_REPORTS:
-        assert explain_group(group.head), group.head
+        assert GROUP_MEANINGS[group.head]
         for column in group.columns:
             assert explain_column(column), column.key
 
 
 @pytest.mark.parametrize("label", ["zero-shot", "fine-tuned", "imported", "control"])
 def test_what_a_system_is_called_is_explained(label: str) -> None:
-    assert explain_role(label)
+    assert ROLE_MEANINGS[label]
 
 
 def test_the_number_of_first_clips_is_that_of_the_measure() -> None:

@@ -16,7 +16,13 @@ from nt2vr.search.answers import Answer, ClipScore, Ranking
 from nt2vr.search.hits import Hit, Moment
 from nt2vr.search.strategies import System
 from nt2vr.ui.library.index_panel import index_view
-from nt2vr.ui.library.view import info_view, list_view, skipped_view
+from nt2vr.ui.library.view import (
+    info_view,
+    library_redactor,
+    list_view,
+    skipped_view,
+    update_view,
+)
 from nt2vr.ui.search.clip_view import detail_view, timeline_view
 from nt2vr.ui.search.columns import columns_view
 from nt2vr.ui.web.permissions import WITHHELD, Permissions
@@ -92,9 +98,10 @@ def test_visitors_see_paths_relative_to_the_library() -> None:
     folder = Path("/home/me/my videos")
     reason = "It cannot be opened ([Errno 40] Too many links: '{}/a.mp4')."
     skipped = [Skipped("a.mp4", reason.format(folder / "in"))]
-    (row,) = skipped_view(skipped, folder)["rows"]
+    source = Source("1", "Videos", "folder", folder)
+    (row,) = skipped_view(skipped, library_redactor(source, names_paths=False))["rows"]
     assert row == {"id": "a.mp4", "reason": reason.format("in")}
-    (row,) = skipped_view(skipped)["rows"]
+    (row,) = skipped_view(skipped, library_redactor(source, names_paths=True))["rows"]
     assert row["reason"] == skipped[0].reason
 
 
@@ -111,10 +118,8 @@ def test_a_stranger_sees_no_path_of_a_failed_update() -> None:
     )
     stranger = Permissions("a-token-of-the-owner")
     owner = Permissions("a-token-of-the-owner", {"paths": "everyone"})
-    view = index_view(None, None, failed, redact=stranger.redactor(None))
-    assert view["job"]["error"] == WITHHELD
-    view = index_view(None, None, failed, redact=owner.redactor(None))
-    assert view["job"]["error"] == failed.error
+    assert update_view(failed, stranger.redactor(None))["error"] == WITHHELD
+    assert update_view(failed, owner.redactor(None))["error"] == failed.error
 
 
 def windows(count: int) -> list[Video]:
@@ -206,19 +211,19 @@ def test_a_window_says_when_it_is_unlike_a_picture() -> None:
 
 def test_indexing_is_offered_unless_refused_or_under_way() -> None:
     problem = NotIndexedError("Videos is not indexed by CLIP yet.", "CLIP", "other")
-    assert index_view(None, problem, None) == {
+    assert index_view(answer_of(1), problem, None, "", {}) == {
         "text": str(problem),
         "models": "CLIP|other",
         "refusal": "",
     }
-    refused = index_view(None, problem, None, "Only the owner may.")
+    refused = index_view(answer_of(1), problem, None, "Only the owner may.", {})
     assert refused["refusal"] == "Only the owner may."
-    assert set(index_view(None, problem, RUNNING)) == {"job"}
+    assert set(index_view(answer_of(1), problem, RUNNING, "", {"text": "x"})) == {"job"}
 
 
 def test_clips_without_an_index_are_counted_once_per_model() -> None:
     plain = Ranking(System("CLIP"), (), missing=3)
     drop = Ranking(System("CLIP", "drop"), (), missing=3)
-    view = index_view(Answer(Query("a"), (plain, drop)), None, None)
+    view = index_view(Answer(Query("a"), (plain, drop)), None, None, "", {})
     assert view["text"] == "3 clips are not indexed by CLIP: they were not searched."
-    assert index_view(answer_of(1), None, None) == {}
+    assert index_view(answer_of(1), None, None, "", {}) == {}

@@ -193,8 +193,8 @@ def test_a_run_in_the_way_is_stopped_or_waited_for(
 
     updates = tab.on_start_afterwards(MINE, *form)
     assert not updates[choice.row].visible
-    assert updates[tab._list.runs]["waiting"]["text"].startswith("CLIP 2 starts after CLIP (")
-    assert tab.on_withdraw(None, MINE)[tab._list.runs]["waiting"] == {}
+    assert updates[tab._list]["waiting"]["text"].startswith("CLIP 2 starts after CLIP (")
+    assert tab.on_withdraw(None, MINE)[tab._list]["waiting"] == {}
 
     tab.on_start_instead(MINE, *form)
     waiting = manager.waiting
