@@ -189,7 +189,8 @@ def breakdown_view(report: Report, first: str, second: str, key: str) -> pd.Data
     """
     if key == ALL_MEASURES:
         return _differences_view(report, first, second)
-    column = next(column for group in GROUPS for column in group.columns if column.key == key)
+    columns_by_key = {column.key: column for group in GROUPS for column in group.columns}
+    column = columns_by_key.get(key, Column(key, key))
     everything, *groups = break_down(report, first, second, key)
     rows = [_group_row("all", everything, column)]
     for group in groups:
