@@ -159,13 +159,12 @@ def listed_captions(
     for split, path, names in lists:
         for number, name in enumerate(names, 1):
             video_id = ids.get(name) or ids.get(stem(name)) or stem(name)
-            place = f"{files.relative(path)}, entry {number}"
             listings.append(
                 Listing(
                     video_id=video_id,
                     captions=captions.get(video_id, []),
                     split=split,
-                    place=place,
+                    place=f"{files.relative(path)}, entry {number}",
                 )
             )
     return listings

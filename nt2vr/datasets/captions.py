@@ -79,7 +79,7 @@ def _merged(files: Files, paths: Sequence[Path]) -> Annotations:
     if len(paths) > 1 and None in splits.values():
         raise files.refuse_several(paths)
 
-    listings: list[Listing] = []
+    listings = []
     remarks: list[str] = []
     name = files.folder.name
     for path, split in splits.items():
@@ -108,7 +108,7 @@ def with_unique_ids(listings: Sequence[Listing]) -> list[Listing]:
 
     So it is where each split counts its files from 0.
     """
-    files_of: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    files_of = defaultdict(set)
     for listing in listings:
         files_of[listing.video_id].add((listing.folder, listing.file))
 
@@ -124,8 +124,8 @@ def with_unique_ids(listings: Sequence[Listing]) -> list[Listing]:
 def _files_next_to_videos(files: Files) -> dict[str, Path]:
     """Return the captions file of each video that has one of the same name next to it."""
     captions_files = {files.relative(path): path for path in files.named(*OTHERS)}
-    next_to_videos: dict[str, Path] = {}
-    used_names: set[str] = set()
+    next_to_videos = {}
+    used_names = set()
     videos_first = sorted(files.media.files, key=lambda file: suffix_of(file) not in VIDEO_SUFFIXES)
     for video in videos_first:
         name = os.path.splitext(video)[0]

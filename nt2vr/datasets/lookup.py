@@ -122,7 +122,7 @@ class MediaLookup:
         """
         matches = {video_id: self._first_match(name) for video_id, name in names.items()}
         # The folded names that claim a file.
-        claims: dict[str, set[str]] = defaultdict(set)
+        claims = defaultdict(set)
         for video_id, match in matches.items():
             if len(match.files) == 1:
                 claims[match.files[0]].add(fold(names[video_id].name))
@@ -295,6 +295,7 @@ def unique_ids(names: Iterable[str]) -> dict[str, str]:
     counts = Counter(stems.values())
     ids = {}
     for name, short_name in stems.items():
-        is_unique = counts[short_name] == 1
+        # The stem of a.jpg.png is the id of a.jpg if there is an a.png, too.
+        is_unique = counts[short_name] == 1 and short_name not in stems
         ids[name] = short_name if is_unique else name
     return ids

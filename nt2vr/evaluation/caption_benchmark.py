@@ -39,6 +39,7 @@ from nt2vr.negation.generate.build import (
 )
 from nt2vr.negation.generate.query_sets import CaptionedVideos, read_captioned_videos
 from nt2vr.progress import Progress, silent
+from nt2vr.search.exclusion import unit
 
 # Texts that are encoded between two steps.
 CHUNK = 256
@@ -172,8 +173,7 @@ class _CaptionGallery:
             means = np.empty((len(texts_of_row), encoder.embed_dim), np.float32)
             for row, numbers in enumerate(texts_of_row):
                 means[row] = embeddings[numbers].mean(axis=0)
-            vectors = means / np.linalg.norm(means, axis=1, keepdims=True)
-            return EmbeddedVideos(np.asarray(vectors, np.float32))
+            return EmbeddedVideos(unit(means))
 
         return embed
 
@@ -183,7 +183,7 @@ def _without_own_captions(queries: JudgedQueries, gallery: _CaptionGallery) -> J
 
     Queries whose video has no other caption are left out.
     """
-    remaining: dict[int, JudgedQuery] = {}
+    remaining = {}
     for position, query in enumerate(queries):
         if query.kind not in ("original", "negated"):
             remaining[position] = query

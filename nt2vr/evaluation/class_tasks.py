@@ -167,7 +167,7 @@ def _sentences_of(
     averaged: dict[str, tuple[str, ...]],
 ) -> dict[str, str]:
     """Return the sentence that asks for each class; that of the first prompt stands for all, in `averaged`."""
-    sentence_of: dict[str, str] = {}
+    sentence_of = {}
     for name in chain(*classes.values()):
         filled = tuple(prompt.replace(SLOT, name) for prompt in prompts)
         sentence_of[name] = filled[0]

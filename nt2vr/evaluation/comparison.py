@@ -75,7 +75,7 @@ def positions_by_difference(
 
 def _gains(report: Report, first: str, second: str) -> Array:
     """Return by how much the second system beats the first, query by query: (Q,)."""
-    gains: Array = np.log(report.measured[first].ranks) - np.log(report.measured[second].ranks)
+    gains = np.log(report.measured[first].ranks) - np.log(report.measured[second].ranks)
     # Negated queries must not find the videos of their original captions.
     gains[_is_negated(report)] *= -1
     return gains
@@ -181,7 +181,7 @@ def _values_of(report: Report, system: str, key: str) -> Values:
 
 def _groups(table: Array, units: Units, cues: Sequence[str]) -> Iterator[CueGroup]:
     yield _group("", table, units)
-    rows_of: defaultdict[str, list[int]] = defaultdict(list)
+    rows_of = defaultdict(list)
     for row, cue in enumerate(cues):
         rows_of[cue].append(row)
     if rows_of.keys() == {""}:

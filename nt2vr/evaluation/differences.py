@@ -77,7 +77,7 @@ def paired_differences(
         values: per-query values by system and measure.
         units: of the queries, as of `units_of`.
     """
-    common: dict[Pair, dict[str, CommonValues]] = {}
+    common = {}
     for first, second in pairs:
         common[first, second] = _common_measures(values[first], values[second])
 
@@ -109,7 +109,7 @@ def common_values(first: Values, second: Values) -> CommonValues:
 
 def _common_measures(first: MetricValues, second: MetricValues) -> dict[str, CommonValues]:
     """Match all measures of two systems; those that are not means are left out."""
-    common: dict[str, CommonValues] = {}
+    common = {}
     for measure, of_first in first.items():
         if measure not in second or of_first.statistic is not None:
             continue

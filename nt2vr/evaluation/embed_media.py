@@ -7,7 +7,6 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nt2vr.datasets.video_inputs import VideoVectors
 from nt2vr.errors import DatasetError, MediaError, quoted
@@ -16,7 +15,7 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.media.store import Cache
 from nt2vr.models.capabilities import VideoInputName
-from nt2vr.models.encoder import Encoder
+from nt2vr.models.encoder import Encoder, Vectors
 from nt2vr.progress import Progress, silent, tracked
 from nt2vr.search.embed_clips import embed_gallery
 
@@ -24,7 +23,6 @@ from nt2vr.search.embed_clips import embed_gallery
 MAX_NAMES = 20
 
 InputVectors = Mapping[VideoInputName, VideoVectors]
-Vectors = NDArray[np.float32]  # (N, D)
 
 
 class EmbeddedVideos(NamedTuple):

@@ -262,7 +262,7 @@ def _distinct_pairs(
     queries: JudgedQueries, positions: Positions, pair_scores: NDArray[np.float32]
 ) -> Array:
     """Return each pair of a text and a picture once, (N, 2), as `average_precision` takes it."""
-    pairs: dict[tuple[str, int], tuple[float, float]] = {}
+    pairs = {}
     for position in positions.tolist():
         query = queries[position]
         right_score, wrong_score = pair_scores[position].tolist()

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 
-from nt2vr.evaluation.embed_media import EmbeddedVideos
 from nt2vr.evaluation.measures import Measured
 from nt2vr.evaluation.report import Report, Result
 from nt2vr.evaluation.roles import Spec
@@ -166,7 +165,7 @@ def _measure(
 ) -> Iterator[tuple[System, Measured]]:
     """Yield the results of systems, model by model; models with equal keys share embeddings."""
     last_key = ""
-    videos: EmbeddedVideos | None = None
+    videos = None
     by_model = sorted(systems, key=lambda system: system.model)
     for model, group in groupby(by_model, lambda system: system.model):
         progress(0, 0, f"loading {model}")

@@ -330,7 +330,7 @@ class Report:
 
     def _arrays(self) -> dict[str, Any]:
         """Return what ARRAYS has: the rows of all queries one after another, and all results."""
-        arrays: dict[str, Any] = {
+        arrays = {
             "video_ids": np.array(self.video_ids),
             "texts": np.array(self.texts, np.str_),
         }

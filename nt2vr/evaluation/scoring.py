@@ -10,7 +10,6 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.evaluation.embed_media import Vectors
 from nt2vr.evaluation.measures import FIRST_PAGE, LENIENT, Array, Measured, Ranks
 from nt2vr.evaluation.queries import (
     NO_CAPTION,
@@ -21,6 +20,7 @@ from nt2vr.evaluation.queries import (
     mask,
     row_array,
 )
+from nt2vr.models.encoder import Vectors
 from nt2vr.search.exclusion import Exclusion, averaged, focused
 from nt2vr.search.index.exact import best_first
 
@@ -174,7 +174,7 @@ def inner_products(queries: Vectors, videos: Vectors) -> Scores:
     A matrix product alone rounds equal columns differently, depending on its size and on their
     position (OpenBLAS with up to 33 queries), and would decide ties.
     """
-    scores: Scores = queries @ videos.T
+    scores = queries @ videos.T
     first_row: dict[bytes, int] = {}
     for row, video in enumerate(videos):
         first_equal = first_row.setdefault(video.tobytes(), row)
@@ -267,8 +267,8 @@ def choices_of(questions: JudgedQueries, texts: Sequence[str]) -> tuple[list[Jud
 
     They deny nothing where the parts of the question are known and it has no cue.
     """
-    wrong: set[int] = set()
-    affirmative: set[int] = set()
+    wrong = set()
+    affirmative = set()
     for question in questions:
         wrong.update(question.others.tolist())
         if question.wanted is not None and not question.cue:

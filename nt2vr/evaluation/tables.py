@@ -239,7 +239,7 @@ def _markdown_row(cells: Sequence[str]) -> str:
 
 def aligned(text: str) -> str:
     """Pad the cells of Markdown tables, so that their columns line up in a terminal."""
-    lines: list[str] = []
+    lines = []
     for is_table, group in groupby(text.split("\n"), lambda line: line.startswith("| ")):
         if is_table:
             lines += _padded(list(map(_cells_of, group)))

@@ -55,7 +55,7 @@ def named_files(names: Sequence[str], folder: Path) -> NamedFiles:
         if not paths[name].is_file():
             missing.append(name)
 
-    unclear: dict[str, str] = {}
+    unclear = {}
     if missing:
         located = Files(folder).media.locate({name: MediaName(name) for name in row_of})
         unclear = located.unclear

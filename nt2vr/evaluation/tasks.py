@@ -298,7 +298,7 @@ def question_files() -> Mapping[str, QuestionFileReader]:
 @cache
 def tables() -> Mapping[str, TableReader]:
     """Return how CSV files are read, with those of extensions first."""
-    readers: dict[str, TableReader] = loaded(lambda extension: extension.tables)
+    readers = loaded(lambda extension: extension.tables)
     readers["captions"] = _true_captions
     readers |= dict.fromkeys(csv_forms(), _csv_questions)
     readers["class"] = _class_table

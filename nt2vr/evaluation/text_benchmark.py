@@ -11,7 +11,7 @@ import numpy as np
 
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.evaluation.benchmark import Benchmark
-from nt2vr.evaluation.embed_media import EmbeddedVideos, Vectors, unreadable_remark
+from nt2vr.evaluation.embed_media import EmbeddedVideos, unreadable_remark
 from nt2vr.evaluation.measures import (
     Measured,
     Ranks,
@@ -20,7 +20,6 @@ from nt2vr.evaluation.measures import (
 from nt2vr.evaluation.queries import (
     KIND_NAMES,
     JudgedQueries,
-    JudgedQuery,
     Mask,
     Rows,
     kinds_of,
@@ -30,10 +29,10 @@ from nt2vr.evaluation.report import Presentation, Report, Result
 from nt2vr.evaluation.roles import MetricsBySystem
 from nt2vr.evaluation.scoring import caption_ranks, choices_of, measure_block, measure_choices
 from nt2vr.evaluation.text_presentation import TEXTS
-from nt2vr.evaluation.text_systems import PLAIN, Step, parse_query, search_vectors, system_spec
+from nt2vr.evaluation.text_systems import PLAIN, Step, search_vectors, system_spec
 from nt2vr.media.gallery import Video
 from nt2vr.models.card import Card
-from nt2vr.models.encoder import Encoder
+from nt2vr.models.encoder import Encoder, Vectors
 from nt2vr.progress import Progress, silent
 from nt2vr.search.strategies import System
 
@@ -165,7 +164,6 @@ class TextBenchmark(Benchmark[EmbeddedVideos]):
             encoder,
             systems,
             queries=[*block, *wrong_answers],
-            understand=parse_query,
             step=step,
             averaged=self.averaged,
         )
@@ -245,13 +243,13 @@ class _MeasuredBlock(NamedTuple):
 
 def _queries_on(queries: JudgedQueries, is_readable: Mask) -> JudgedQueries:
     """Renumber the videos of queries, some of which are gone; leave out queries that lack one."""
-    new_row: Rows = np.cumsum(is_readable, dtype=np.int32) - 1
+    new_row = np.cumsum(is_readable, dtype=np.int32) - 1
 
     def renumber(rows: Rows) -> Rows:
         readable_rows = rows[is_readable[rows]]
         return np.asarray(new_row[readable_rows])
 
-    remaining: dict[int, JudgedQuery] = {}
+    remaining = {}
     for position, query in enumerate(queries):
         relevant = renumber(query.relevant)
         hard = renumber(query.hard)

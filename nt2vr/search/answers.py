@@ -226,7 +226,7 @@ class Match:
             {"name": scored.system.name, "scores": list(scored.scores), "best": scored.best}
             for scored in self.systems
         ]
-        match: JsonObject = {"lines": lines, "systems": systems}
+        match = {"lines": lines, "systems": systems}
         if self.judged_by:
             match["judged_by"] = self.judged_by
         return match
@@ -251,7 +251,7 @@ class Answer(_SharingCopies):
 
     def __getstate__(self) -> dict[str, Any]:
         # Each system sees the hits of the others, too.
-        clips: dict[str, None] = {}
+        clips = {}
         for ranking in self.rankings:
             clips.update(dict.fromkeys(ranking.clips))
         rankings = []

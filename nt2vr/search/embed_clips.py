@@ -13,7 +13,6 @@ from itertools import compress, groupby, islice
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nt2vr.errors import (
     CheckpointError,
@@ -31,9 +30,9 @@ from nt2vr.media.limits import LIMITS, evict, mark_used
 from nt2vr.media.rows import CHUNK, Rows
 from nt2vr.media.store import SAMPLING, Cache
 from nt2vr.models.card import Card, StoredNames
-from nt2vr.models.encoder import Encoder
+from nt2vr.models.encoder import Encoder, Frames, Vectors
 from nt2vr.progress import Progress, duration_text, silent, tracked
-from nt2vr.search.embedded_gallery import EmbeddedGallery
+from nt2vr.search.embedded_gallery import EmbeddedGallery, Numbers
 from nt2vr.search.index import ExactIndex, Milvus
 from nt2vr.search.index_gallery import with_index
 from nt2vr.search.shipped_embeddings import shipped_embeddings
@@ -42,11 +41,9 @@ logger = logging.getLogger(__name__)
 # Folder of galleries without a key.
 SHARED = "shared"
 
-Embeddings = NDArray[np.float32]
-Numbers = NDArray[np.int64]
 EmbeddingRows = Rows[np.float32]
 # Clips, and their embeddings (B, F, D).
-Batch = tuple[Sequence[Video], Embeddings]
+Batch = tuple[Sequence[Video], Vectors]
 # Embeds clips, a batch at a time. It writes the ids of clips that fail, with the reasons, to the
 # dictionary, and calls the function now and then, which stops the work as `Progress` does.
 Encode = Callable[[Sequence[Video], Reasons, Callable[[], None]], Iterator[Batch]]
@@ -179,7 +176,7 @@ class _Report:
 
 def _store_batch(
     batch: Sequence[Video],
-    embeddings: Embeddings,
+    embeddings: Vectors,
     rows: EmbeddingRows,
     encoder: Encoder,
     in_memory: bool,
@@ -276,7 +273,7 @@ def _encode(
             yield clips, embeddings_of(clips, frames, encoder, decoder)
 
 
-DecodedClip = tuple[Video, NDArray[np.uint8]]
+DecodedClip = tuple[Video, Frames]
 
 
 def _decoded_batches(
@@ -301,8 +298,8 @@ def _batched(decoded: Iterable[DecodedClip], size: int) -> Iterator[list[Decoded
 
 
 def embeddings_of(
-    clips: Sequence[Video], frames: Sequence[NDArray[np.uint8]], encoder: Encoder, decoder: Decoder
-) -> Embeddings:
+    clips: Sequence[Video], frames: Sequence[Frames], encoder: Encoder, decoder: Decoder
+) -> Vectors:
     """Encode the (F, H, W, 3) frames of B clips as they are stored: (B, R, W)."""
     stacked = np.stack(frames)
     if not encoder.capabilities.reads_seconds:
@@ -325,7 +322,7 @@ def _length_s(clip: Video, decoder: Decoder) -> float:
     return float(probed.seconds - clip.start)
 
 
-def _store_or_hold(rows: EmbeddingRows, keys: Sequence[str], values: Embeddings) -> OSError | None:
+def _store_or_hold(rows: EmbeddingRows, keys: Sequence[str], values: Vectors) -> OSError | None:
     """Store rows; where that fails, hold them in memory and return the first failure."""
     failure = None
     if not rows.held:
@@ -450,8 +447,8 @@ def _open_stored(
 
 
 def _pool_stored(
-    encoder: Encoder, folder: Path, keys: Sequence[str], frames: Embeddings, frame_rows: Numbers
-) -> Embeddings:
+    encoder: Encoder, folder: Path, keys: Sequence[str], frames: Vectors, frame_rows: Numbers
+) -> Vectors:
     """Return pooled embeddings (V, D), and store those that are missing.
 
     They are memory-mapped if they are stored in this order.
@@ -483,8 +480,8 @@ def _embedded_gallery(
     gallery: Gallery,
     encoder: Encoder,
     videos: Sequence[Video],
-    embeddings: Embeddings,
-    frames: Embeddings,
+    embeddings: Vectors,
+    frames: Vectors,
     frame_rows: Numbers,
     skipped: Reasons,
     default_reason: str,
@@ -516,7 +513,7 @@ def _embedded_gallery(
 
 
 def _open_given(
-    gallery: Gallery, encoder: Encoder, given_videos: Mapping[str, Embeddings]
+    gallery: Gallery, encoder: Encoder, given_videos: Mapping[str, Vectors]
 ) -> EmbeddedGallery:
     """Open the clips whose embeddings were given with the model, as from a file.
 

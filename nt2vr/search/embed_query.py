@@ -143,37 +143,24 @@ def texts_of(query: Query) -> list[str]:
     return [*(text for text in texts if text.strip()), *query.unwanted]
 
 
-def parts_of(encoder: Encoder, query: Query, embeddings: Mapping[str, Vector]) -> EmbeddedParts:
-    """Return the parts of a query from the embeddings of its texts.
-
-    The caller sets their strength.
-    """
-    return embedded_parts(
-        encoder,
-        sentence=query.text,
-        wanted=" ".join(query.wanted),
-        unwanted=query.unwanted,
-        embeddings=embeddings,
-        anchor=anchor_of(encoder),
-    )
-
-
-def embedded_parts(
-    encoder: Encoder,
-    sentence: str,
-    wanted: str,
-    unwanted: Sequence[str],
-    embeddings: Mapping[str, Vector],
-    anchor: Vector | None,
+def parts_of(
+    encoder: Encoder, query: Query, embeddings: VectorById, anchor: Vector | None
 ) -> EmbeddedParts:
-    """Put the parts of a query together; a sentence or wanted part without an embedding is blank."""
-    unwanted_vectors = np.zeros((0, encoder.embed_dim), np.float32)
-    if unwanted:
-        unwanted_vectors = np.stack([embeddings[text] for text in unwanted])
+    """Return the parts of a query from the embeddings of its texts; the caller sets their strength.
+
+    A sentence or wanted part without an embedding is blank.
+
+    Args:
+        embeddings: (D,), by text.
+        anchor: see `anchor_of`.
+    """
+    unwanted = np.zeros((0, encoder.embed_dim), np.float32)
+    if query.unwanted:
+        unwanted = np.stack([embeddings[text] for text in query.unwanted])
     parts = EmbeddedParts(
-        sentence=embeddings.get(sentence),
-        wanted=embeddings.get(wanted),
-        unwanted=unwanted_vectors,
+        sentence=embeddings.get(query.text),
+        wanted=embeddings.get(" ".join(query.wanted)),
+        unwanted=unwanted,
         strength=0.0,
         anchor=anchor,
         tau=tau_of(encoder.card),
@@ -213,8 +200,8 @@ def embed_query(
 
     Texts are encoded in one batch.
     """
-    clips: dict[str, Vector] = {}
-    frames: dict[str, Vector] = {}
+    clips = {}
+    frames = {}
     for reference in references:
         video_id = reference.video_id
         if not video_id:
@@ -247,10 +234,10 @@ def _embed(
     if encoder.capabilities.given_queries_only:
         query = replace(query, wanted=(), unwanted=())
     texts = texts_of(query)
-    embeddings: dict[str, Vector] = {}
+    embeddings = {}
     if texts:
         embeddings = dict(zip(texts, encoder.encode_text(texts), strict=True))
-    parts = parts_of(encoder, query, embeddings)
+    parts = parts_of(encoder, query, embeddings, anchor_of(encoder))
 
     vectors = [_reference_vector(encoder, reference, clips) for reference in references]
     picture, away = merge_references(vectors, references)

@@ -55,7 +55,7 @@ class Hit:
 
     def as_dict(self) -> JsonObject:
         """Return plain JSON data, with further fields for windows."""
-        hit: JsonObject = {
+        hit = {
             "video_id": self.video_id,
             "rank": self.rank,
             "score": self.score,

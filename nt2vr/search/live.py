@@ -127,7 +127,7 @@ class LiveModels:
 
         One NotIndexedError names all models that have not indexed it.
         """
-        loaded: dict[str, LoadedModel] = {}
+        loaded = {}
         error_of_tower: dict[str, NotIndexedError] = {}
         for name in names:
             try:
@@ -225,7 +225,7 @@ class LiveModels:
             return _with_galleries(LoadedModel(encoder), searchers)
 
         refused_before = served.refused if served else {}
-        refused: dict[Stamp, str] = {}
+        refused = {}
         for folder in entry.folders:
             folder_stamp = (folder, *stamp(folder, folder / WEIGHTS, folder / DIFFERENCE))
             if served is not None and folder_stamp == served.stamp:

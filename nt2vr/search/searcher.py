@@ -291,12 +291,10 @@ class Searcher:
         For a bad query, its error is in the list.
         """
         check = partial(self.checked, references=plan.references)
-        outcomes: list[T | Nt2vrError] = []
+        outcomes = []
         for start in range(0, len(queries), QUERY_BATCH):
             batch = queries[start : start + QUERY_BATCH]
-            checked: list[QueryOrVector | Nt2vrError] = [
-                _result_or_error(check, query) for query in batch
-            ]
+            checked = [_result_or_error(check, query) for query in batch]
             prepare_texts([query for query in checked if isinstance(query, Query)], plan)
             outcomes += [_result_or_error(function, query) for query in checked]
         return outcomes

@@ -8,17 +8,16 @@ from collections.abc import Mapping
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nt2vr.media.store import SAMPLING
 from nt2vr.models.card import Card, StoredNames
+from nt2vr.models.encoder import Vectors
 from nt2vr.settings import ASSETS
 
 SHIPPED = ASSETS / "gallery" / "embeddings.npz"
-Embeddings = NDArray[np.float32]
 
 
-def shipped_embeddings(card: Card) -> Mapping[str, Embeddings]:
+def shipped_embeddings(card: Card) -> Mapping[str, Vectors]:
     """Return the embeddings (F, D) of clips by content, as the model's visual tower gives them.
 
     There are none of another tower.
@@ -36,7 +35,7 @@ def tower_of(card: Card) -> str:
 
 
 @cache
-def _read_shipped() -> tuple[str, dict[str, Embeddings]]:
+def _read_shipped() -> tuple[str, dict[str, Vectors]]:
     try:
         with np.load(SHIPPED, allow_pickle=False) as arrays:
             embeddings = arrays["embeddings"].astype(np.float32)

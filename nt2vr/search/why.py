@@ -21,6 +21,7 @@ from nt2vr.search.strategies import (
     Role,
     System,
     Vector,
+    anchor_of,
     vector_and_exclusion,
 )
 
@@ -77,7 +78,7 @@ class Word:
     role: Role
     place: int
     text: str
-    share: float | None
+    share: float | None = None
 
 
 @dataclass(frozen=True)
@@ -100,15 +101,6 @@ class Why:
     words: tuple[Word, ...] = ()
     num_untried: int = 0
     notice: str = ""
-
-
-class _WordVariant(NamedTuple):
-    """A query without one word of one of its texts."""
-
-    role: Role
-    place: int  # number of the unwanted part, otherwise 0
-    word: str
-    query: Query
 
 
 def explain(
@@ -151,9 +143,7 @@ def _explain(ranking: Ranking, query: Query, video_id: str, encoder: Encoder) ->
     if isinstance(clip.gallery, Excerpt):
         return replace(why, notice=EXCERPT)
 
-    model_query = query
-    if ranking.read_as:
-        model_query = with_words(query, ranking.read_as)
+    model_query = with_words(query, ranking.read_as)
     return _take_apart(
         why, model_query=model_query, clip=clip, encoder=encoder, strength=ranking.strength
     )
@@ -166,82 +156,71 @@ def _take_apart(
     strategy = why.system.strategy
     variants = list(_word_variants(model_query, STRATEGIES[strategy].uses))
     tried = variants[:MAX_WORDS]
-    queries = [model_query, *(variant.query for variant in tried)]
+    queries = [model_query, *(query for _, query in tried)]
     query_parts, *variant_parts = _embed_queries(queries, encoder, strength)
-    vector, exclusion = vector_and_exclusion(strategy, query_parts, clip.gallery.embeddings)
-    if vector is None or not _is_same_search(clip, vector, exclusion):
+    again = _searched_again(clip, strategy, query_parts)
+    if again is None or not _is_same_search(clip, again):
         return replace(why, notice=NOT_BY_TEXT)
 
-    contributions = _parts(
-        model_query,
-        embedded=query_parts,
-        strategy=strategy,
-        vector=vector,
-        exclusion=exclusion,
-        clip=clip.embedding,
-    )
+    score = clip.score
+    words = []
+    for (word, _), parts in zip(tried, variant_parts, strict=True):
+        without_word = _searched_again(clip, strategy, parts)
+        if without_word is not None:
+            word = replace(word, share=score - without_word.score)
+        words.append(word)
     return replace(
         why,
-        parts=tuple(contributions),
-        words=_words(tried, variant_parts, clip, strategy),
+        parts=tuple(_parts(model_query, query_parts, strategy, again)),
+        words=tuple(words),
         num_untried=len(variants) - len(tried),
     )
 
 
-def _words(
-    variants: Sequence[_WordVariant],
-    variant_parts: Sequence[EmbeddedParts],
-    clip: SearchedClip,
-    strategy: str,
-) -> tuple[Word, ...]:
-    """Return what the score of a clip owes to each word that was left out."""
-    score = clip.score
-    words = []
-    for variant, parts in zip(variants, variant_parts, strict=True):
-        score_without = _score(clip, strategy, parts)
-        share = None if score_without is None else score - score_without
-        words.append(Word(variant.role, variant.place, variant.word, share))
-    return tuple(words)
+def _searched_again(clip: SearchedClip, strategy: str, parts: EmbeddedParts) -> SearchedClip | None:
+    """Return a clip with what other parts search for; None if they leave nothing."""
+    vector, exclusion = vector_and_exclusion(strategy, parts, clip.gallery.embeddings)
+    if vector is None:
+        return None
+    return clip._replace(vector=vector, exclusion=exclusion)
 
 
 def _embed_queries(
     queries: Sequence[Query], encoder: Encoder, strength: float
 ) -> list[EmbeddedParts]:
     """Embed the parts of some queries, all texts in one batch."""
-    texts: dict[str, None] = {}
+    texts = {}
     for query in queries:
         texts.update(dict.fromkeys(texts_of(query)))
     embeddings = dict(zip(texts, embed_texts(encoder, list(texts)), strict=True))
-    return [replace(parts_of(encoder, query, embeddings), strength=strength) for query in queries]
+    anchor = anchor_of(encoder)
+    query_parts = []
+    for query in queries:
+        parts = parts_of(encoder, query, embeddings, anchor)
+        query_parts.append(replace(parts, strength=strength))
+    return query_parts
 
 
-def _is_same_search(clip: SearchedClip, vector: Vector, exclusion: Exclusion | None) -> bool:
-    """Return whether the search compared clips with the same vectors."""
-    now = _compared_vectors(vector, exclusion)
-    before = _compared_vectors(clip.vector, clip.exclusion)
+def _is_same_search(first: SearchedClip, second: SearchedClip) -> bool:
+    """Return whether two searches compared a clip with the same vectors."""
+    now = _compared_vectors(first)
+    before = _compared_vectors(second)
     return len(now) == len(before) and np.allclose(now, before, rtol=0, atol=SAME)
 
 
-def _compared_vectors(vector: Vector, exclusion: Exclusion | None) -> list[Vector]:
-    """List the vectors that clips are compared with."""
+def _compared_vectors(clip: SearchedClip) -> list[Vector]:
+    """List the vectors that a clip was compared with."""
+    exclusion = clip.exclusion
     if exclusion is None:
-        return [vector]
-    vectors = [vector, *exclusion.unwanted]
+        return [clip.vector]
+    vectors = [clip.vector, *exclusion.unwanted]
     if exclusion.focus is not None:
         vectors.append(exclusion.focus)
     return vectors
 
 
-def _score(clip: SearchedClip, strategy: str, parts: EmbeddedParts) -> float | None:
-    """Score a clip for other parts; None if they leave nothing to search for."""
-    vector, exclusion = vector_and_exclusion(strategy, parts, clip.gallery.embeddings)
-    if vector is None:
-        return None
-    return clip._replace(vector=vector, exclusion=exclusion).score
-
-
-def _word_variants(query: Query, roles: Sequence[Role]) -> Iterator[_WordVariant]:
-    """Leave out each word of the texts with these roles."""
+def _word_variants(query: Query, roles: Sequence[Role]) -> Iterator[tuple[Word, Query]]:
+    """Yield each word of the texts with these roles, and the query without it."""
     texts: list[tuple[Role, int, str]] = [
         ("sentence", 0, query.text),
         ("wanted", 0, " ".join(query.wanted)),
@@ -251,7 +230,7 @@ def _word_variants(query: Query, roles: Sequence[Role]) -> Iterator[_WordVariant
     for role, place, text in texts:
         if role in roles:
             for word, rest in _without_each_word(text):
-                yield _WordVariant(role, place, word, _with_text(query, role, place, rest))
+                yield Word(role, place, word), _with_text(query, role, place, rest)
 
 
 def _with_text(query: Query, role: Role, place: int, text: str) -> Query:
@@ -276,17 +255,16 @@ def _parts(
     query: Query,
     embedded: EmbeddedParts,
     strategy: str,
-    vector: Vector,
-    exclusion: Exclusion | None,
-    clip: Vector,
+    clip: SearchedClip,
 ) -> Iterator[Part]:
     """Return the parts' similarities, and the weights with which they make up the score."""
     named_parts = _named_parts(query, embedded)
+    exclusion = clip.exclusion
     above: dict[int, float] = {}
     if exclusion is not None and len(exclusion.unwanted):
-        weights, above = _weights_of_exclusion(named_parts, exclusion, clip)
+        weights, above = _weights_of_exclusion(named_parts, exclusion, clip.embedding)
     else:
-        weights = _weights_of_vector(named_parts, STRATEGIES[strategy].uses, vector)
+        weights = _weights_of_vector(named_parts, STRATEGIES[strategy].uses, clip.vector)
 
     for number, part in enumerate(named_parts):
         is_unused_anchor = part.role == "anchor" and number not in weights
@@ -295,7 +273,7 @@ def _parts(
         yield Part(
             role=part.role,
             text=part.text,
-            similarity=float(clip @ part.vector),
+            similarity=float(clip.embedding @ part.vector),
             weight=weights.get(number),
             above=above.get(number, 0.0),
         )
