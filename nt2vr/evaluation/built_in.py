@@ -264,9 +264,7 @@ def _benchmark(
         clips = ClipFile.of(split, scenes, encoder.num_frames, encoder.framing, cache)
         return EmbeddedVideos(clips.embeddings(encoder.as_scored(), progress, keeps_frames=True))
 
-    video_ids = []
-    for row in range(len(scenes)):
-        video_ids.append(f"{split}-{seed}-{row:05d}")
+    video_ids = [f"{split}-{seed}-{row:05d}" for row in range(len(scenes))]
     return TextBenchmark(
         name=name,
         video_ids=tuple(video_ids),

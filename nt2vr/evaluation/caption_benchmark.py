@@ -149,10 +149,9 @@ class _CaptionGallery:
     def _add_rows(self, key: str) -> dict[int, int]:
         rows = dict.fromkeys(self._videos_with[key], NO_CAPTION)
         for video in rows:
-            remaining = []
-            for number in self._texts_of_row[video]:
-                if self._keys[number] != key:
-                    remaining.append(number)
+            remaining = [
+                number for number in self._texts_of_row[video] if self._keys[number] != key
+            ]
             if remaining:
                 rows[video] = len(self._texts_of_row)
                 self._texts_of_row.append(remaining)

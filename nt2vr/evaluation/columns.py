@@ -82,10 +82,7 @@ def _retrieval(kind: str) -> tuple[Column, ...]:
 
 
 def _recalls(kind: str) -> list[Column]:
-    columns = []
-    for name in map(recall, KS):
-        columns.append(Column(f"{kind}/{name}", name))
-    return columns
+    return [Column(f"{kind}/{name}", name) for name in map(recall, KS)]
 
 
 def _retrieval_lost(kind: str) -> tuple[Column, ...]:

@@ -121,10 +121,7 @@ def _common_measures(first: MetricValues, second: MetricValues) -> dict[str, Com
 
 def _changes(common: Mapping[str, CommonValues]) -> MetricValues:
     """Return what the second system gains by each measure."""
-    changes = {}
-    for measure, both in common.items():
-        changes[measure] = Values(both.positions, both.change)
-    return changes
+    return {measure: Values(both.positions, both.change) for measure, both in common.items()}
 
 
 def _differences(

@@ -45,9 +45,7 @@ def unreadable_remark(
     unreadable: Mapping[str, str], num_videos: int, num_lost: int, num_queries: int
 ) -> str:
     """Name files that cannot be read, with the reasons, and count the queries that go with them."""
-    described = []
-    for video_id, reason in unreadable.items():
-        described.append(f"{video_id} ({reason.rstrip('.')})")
+    described = [f"{video_id} ({reason.rstrip('.')})" for video_id, reason in unreadable.items()]
     names = ", ".join(described[:MAX_NAMES])
     num_unreadable = len(described)
     if num_unreadable > MAX_NAMES:

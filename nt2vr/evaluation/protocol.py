@@ -128,9 +128,7 @@ def evaluate(
         if store is not None:
             store.put(benchmark.digest, specs[system], of_system)
 
-    results = []
-    for system, spec in specs.items():
-        results.append(Result(system.name, spec, measured[system]))
+    results = [Result(system.name, spec, measured[system]) for system, spec in specs.items()]
     return benchmark.report(
         results,
         notes=_notes_of(cards),
@@ -185,10 +183,7 @@ def _unreadable(
 ) -> dict[str, str]:
     """Return the videos that cannot be read, with the reasons; a model that sees frames finds them."""
     unreadable = dict(benchmark.unreadable)
-    seeing = []
-    for system, card in cards.items():
-        if card.capabilities.sees_files:
-            seeing.append(system.model)
+    seeing = [system.model for system, card in cards.items() if card.capabilities.sees_files]
     if not seeing:
         return unreadable
     model = min(seeing)

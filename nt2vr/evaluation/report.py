@@ -225,10 +225,10 @@ class Report:
     @cached_property
     def values(self) -> dict[str, MetricValues]:
         """Per-query values of each metric, per system."""
-        values = {}
-        for system, measured in self.measured.items():
-            values[system] = metric_values(self.queries, measured)
-        return values
+        return {
+            system: metric_values(self.queries, measured)
+            for system, measured in self.measured.items()
+        }
 
     @cached_property
     def metrics(self) -> dict[str, Metrics]:
@@ -304,10 +304,7 @@ class Report:
 
     def ranks(self, position: int) -> dict[str, int]:
         """Return the rank that each system gives a query's best relevant video."""
-        ranks = {}
-        for system, measured in self.measured.items():
-            ranks[system] = int(measured.ranks[position])
-        return ranks
+        return {system: int(measured.ranks[position]) for system, measured in self.measured.items()}
 
     def save(self, folder: Path) -> None:
         """Write the report's files atomically, report.json last."""

@@ -77,10 +77,9 @@ def baseline_of(system: str, specs: Specs) -> str:
     Of a strategy it is the model as it is; of a base itself, the base. Where a model was trained
     from one that the report does not have, it is the first zero-shot model.
     """
-    plain = {}
-    for name, spec in specs.items():
-        if spec.get("strategy") == "plain":
-            plain[spec.get("model")] = name
+    plain = {
+        spec.get("model"): name for name, spec in specs.items() if spec.get("strategy") == "plain"
+    }
     baseline = plain.get(specs[system].get("model"), system)
     seen = {baseline}
     while specs[baseline].get("base") in plain:

@@ -23,6 +23,8 @@ from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.roles import REFERENCE
 from nt2vr.files import SafeCsv
 
+# Before half of a figure's interval.
+MARGIN = " ±"
 # By key: a name such as "Composed R@1", and the column.
 NamedColumns = dict[str, tuple[str, Column]]
 
@@ -90,9 +92,7 @@ def tables_of(report: Report) -> list[Table]:
 
 def lines_of(report: Report) -> list[Line]:
     """Return a line per reference, then per system."""
-    lines = []
-    for name, values in report.references.items():
-        lines.append(Line(name, values))
+    lines = [Line(name, values) for name, values in report.references.items()]
     for result in report.results:
         metrics = report.metrics[result.system]
         role, label = report.presentation.role_of(result.spec)
@@ -132,7 +132,7 @@ def _cell(report: Report, line: Line, column: Column) -> str:
     interval = interval_of(report, line, column.key)
     if interval is None:
         return figure
-    return f"{figure} ±{column.text(interval.half)}"
+    return f"{figure}{MARGIN}{column.text(interval.half)}"
 
 
 def named_columns(report: Report) -> NamedColumns:
@@ -212,9 +212,7 @@ def difference_markdown(report: Report, first: str, second: str) -> str:
 def size_of(report: Report) -> str:
     """Count queries and videos, and the queries of each kind if there are several."""
     queries = counted(len(report.queries), "query", "queries")
-    kinds = []
-    for name, count in kind_counts(report).items():
-        kinds.append(f"{count:,} {name}")
+    kinds = [f"{count:,} {name}" for name, count in kind_counts(report).items()]
     if len(kinds) > 1:
         queries = f"{queries} ({', '.join(kinds)})"
     return f"{queries}, {counted(len(report.video_ids), 'video')}."
@@ -307,9 +305,7 @@ def latex(report: Report) -> str:
     """
     table = _single_table(report)
     columns = table.columns
-    heads = ["Model"]
-    for column in columns:
-        heads.append(escaped(column.head))
+    heads = ["Model", *(escaped(column.head) for column in columns)]
     rows = []
     for line in table.lines:
         cells = [_latex_cell(report, line, column) for column in columns]
@@ -358,11 +354,10 @@ def _latex_row(cells: Sequence[str]) -> str:
 
 
 def _latex_cell(report: Report, line: Line, column: Column) -> str:
-    figure = escaped(column.text(line.metrics.get(column.key)))
-    interval = interval_of(report, line, column.key)
-    if interval is None:
-        return figure
-    return rf"{figure}$_{{\pm{column.text(interval.half)}}}$"
+    figure, _, margin = _cell(report, line, column).partition(MARGIN)
+    if not margin:
+        return escaped(figure)
+    return rf"{escaped(figure)}$_{{\pm{margin}}}$"
 
 
 ESCAPES = str.maketrans(

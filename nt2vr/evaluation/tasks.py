@@ -182,9 +182,10 @@ def _true_captions(rows: Sequence[Row], path: Path, prompts: str) -> Task:
 
 def _class_table(rows: Sequence[Row], path: Path, prompts: str) -> Task:
     files = named_files([file_of(row) for row in rows], path.parent)
-    label_of = {}
-    for video, row in zip(files.rows, rows, strict=True):
-        label_of[video] = (row["class"], row.get("dataset") or "")
+    label_of = {
+        video: (row["class"], row.get("dataset") or "")
+        for video, row in zip(files.rows, rows, strict=True)
+    }
     # The rows of files are numbered as they first come.
     labels = list(label_of.values())
     task = class_task(files.videos, labels, read_prompts(prompts, path.parent))

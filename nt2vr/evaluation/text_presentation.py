@@ -67,10 +67,11 @@ class TextPresentation(Presentation):
     def row(self, report: Report, position: int) -> Row:
         query = report.queries[position]
         relevant = tuple(report.video_ids[video] for video in query.relevant)
-        captions = {}
-        for video_id in relevant:
-            if video_id in report.captions:
-                captions[video_id] = report.captions[video_id]
+        captions = {
+            video_id: report.captions[video_id]
+            for video_id in relevant
+            if video_id in report.captions
+        }
         heading = counted(len(relevant), "relevant video")
         if query.kind == "negated":
             heading = "The video of the original caption, which no longer matches"
@@ -132,9 +133,7 @@ class TextPresentation(Presentation):
 
     def markdown(self, report: Report) -> str:
         """Return each table, then those of differences."""
-        parts = []
-        for table in tables_of(report):
-            parts.append(markdown_table(table.texts(report), num_left=1))
+        parts = [markdown_table(table.texts(report), num_left=1) for table in tables_of(report)]
         for first, second in report.differences:
             parts.append(difference_markdown(report, first, second))
         parts.append(f"{size_of(report)}\n")
@@ -171,10 +170,11 @@ def _with_subsets(measured: Collection[str], group: ColumnGroup) -> ColumnGroup:
 def _subsets_of(key: str, measured: Collection[str]) -> list[str]:
     """Return the subsets for which a measure is reported separately."""
     prefix = f"{key} "
-    subsets = []
-    for measured_key in measured:
-        if measured_key.startswith(prefix):
-            subsets.append(measured_key.removeprefix(prefix))
+    subsets = [
+        measured_key.removeprefix(prefix)
+        for measured_key in measured
+        if measured_key.startswith(prefix)
+    ]
     return sorted(subsets)
 
 

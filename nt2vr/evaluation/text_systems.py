@@ -78,10 +78,10 @@ def search_vectors(
     embeddings = _embed(texts, encoder, averaged, step_embedding)
     anchor = anchor_of(encoder)
     parts_of_queries = [parts_of(encoder, query, embeddings, anchor) for query in parsed]
-    vectors = []
-    for system in systems:
-        vectors.append(_vectors_of_system(encoder, system, queries, parts_of_queries, step=step))
-    return vectors
+    return [
+        _vectors_of_system(encoder, system, queries, parts_of_queries, step=step)
+        for system in systems
+    ]
 
 
 def _parse(queries: JudgedQueries, sentences: Sequence[str], step: Step) -> list[Query]:

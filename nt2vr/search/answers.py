@@ -36,10 +36,11 @@ class _SharingCopies:
         return replace(self)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        copied = {}
-        for attribute in fields(self):
-            if attribute.name not in SHARED:
-                copied[attribute.name] = deepcopy(getattr(self, attribute.name), memo)
+        copied = {
+            attribute.name: deepcopy(getattr(self, attribute.name), memo)
+            for attribute in fields(self)
+            if attribute.name not in SHARED
+        }
         return replace(self, **copied)
 
 

@@ -221,15 +221,14 @@ def _refuse_or_warn(error: OSError, folder: Path, in_memory: bool) -> None:
 
 def _with_equal_clips(failed: Reasons, clips: Sequence[Video]) -> Reasons:
     """Return why clips failed, by id, also for the clips of the same content."""
-    reason_of_content = {}
-    for clip in clips:
-        if clip.video_id in failed:
-            reason_of_content[clip.key] = failed[clip.video_id]
-    reasons = {}
-    for clip in clips:
-        if clip.key in reason_of_content:
-            reasons[clip.video_id] = reason_of_content[clip.key]
-    return reasons
+    reason_of_content = {
+        clip.key: failed[clip.video_id] for clip in clips if clip.video_id in failed
+    }
+    return {
+        clip.video_id: reason_of_content[clip.key]
+        for clip in clips
+        if clip.key in reason_of_content
+    }
 
 
 def _open_rows(gallery: Gallery, encoder: Encoder, cache: Cache) -> EmbeddingRows:

@@ -200,9 +200,10 @@ class RankingCache:
 
         They are stored without their embeddings, which only the view of one clip needs.
         """
-        slim = {}
-        for epoch, ranking in rankings.items():
-            slim[epoch] = replace(ranking, ranks={}, vector=None, gallery=None)
+        slim = {
+            epoch: replace(ranking, ranks={}, vector=None, gallery=None)
+            for epoch, ranking in rankings.items()
+        }
         with self._changing:
             # The latest queries come last.
             all_rankings = {**self._kept.pop(key, {}), **slim}

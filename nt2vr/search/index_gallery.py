@@ -189,10 +189,10 @@ def _local_index(embeddings: Vectors, contents: Numbers, ids: Numbers, rows: Num
 
 def _clip_rows(contents: Numbers, clips: Sequence[Video]) -> dict[int, ClipRow]:
     """Return what Milvus stores of each content besides its embedding."""
-    clip_rows = {}
-    for number, clip in zip(contents.tolist(), clips, strict=True):
-        clip_rows[number] = ClipRow(clip.content, clip.start, clip.end or 0.0)
-    return clip_rows
+    return {
+        number: ClipRow(clip.content, clip.start, clip.end or 0.0)
+        for number, clip in zip(contents.tolist(), clips, strict=True)
+    }
 
 
 def _open_milvus(index: MilvusIndex, state_file: Path, state: Mapping[str, Any]) -> str:

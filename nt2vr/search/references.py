@@ -112,10 +112,11 @@ class Weights:
     @classmethod
     def of(cls, composition: Mapping[str, float]) -> Self:
         """Read the weights of a card; unknown names are ignored."""
-        weights = {}
-        for name in cls.__dataclass_fields__:
-            if name in composition:
-                weights[name] = float(composition[name])
+        weights = {
+            name: float(composition[name])
+            for name in cls.__dataclass_fields__
+            if name in composition
+        }
         return cls(**weights)
 
 

@@ -214,9 +214,7 @@ class Searcher:
         """
         columns_by_system = self._columns_by_system(plan)
         shape = (len(queries), len(self.gallery.videos))
-        scores = {}
-        for name in columns_by_system:
-            scores[name] = np.full(shape, np.nan, np.float32)
+        scores = {name: np.full(shape, np.nan, np.float32) for name in columns_by_system}
 
         errors: list[Nt2vrError | None] = []
         outcomes = self.map_queries(queries, plan, partial(_clip_scores, plan=plan))
@@ -268,9 +266,10 @@ class Searcher:
         self, lines: Sequence[str], plan: SearchPlan, reference: Reference
     ) -> tuple[list[Query], Iterable[tuple[float | None, ...]]]:
         """Return the lines as understood, and the scores of all lines by system."""
-        clips = {}
-        for name, encoder in plan.encoders.items():
-            clips[name] = embed_reference(encoder, reference, plan.gallery_of(name))
+        clips = {
+            name: embed_reference(encoder, reference, plan.gallery_of(name))
+            for name, encoder in plan.encoders.items()
+        }
         score = partial(_line_scores, plan=plan, clips=clips, video_id=reference.video_id)
 
         queries = []
@@ -408,7 +407,8 @@ def _line_scores(
         video_id: empty for a picture.
     """
     assert isinstance(query, Query), "lines are texts"
-    scores = []
-    for search in system_searches(query, plan):
-        scores.append(search.score(clips[search.system.model], video_id))
+    scores = [
+        search.score(clips[search.system.model], video_id)
+        for search in system_searches(query, plan)
+    ]
     return query, scores

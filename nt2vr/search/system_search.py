@@ -76,9 +76,10 @@ def embed_for_systems(query: QueryOrVector, plan: SearchPlan) -> list[EmbeddedPa
         return [vector_parts] * len(plan.systems)
 
     # All systems of a model share the embeddings.
-    parts_by_model = {}
-    for model, model_query in plan.queries_by_model(query).items():
-        parts_by_model[model] = _embed_for_model(model, model_query, plan)
+    parts_by_model = {
+        model: _embed_for_model(model, model_query, plan)
+        for model, model_query in plan.queries_by_model(query).items()
+    }
     parts_by_system = []
     for system in plan.systems:
         card = plan.loaded[system.model].encoder.card
