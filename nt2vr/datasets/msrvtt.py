@@ -95,13 +95,14 @@ def _read_captions(path: Path, source: str, read_ids: Collection[str]) -> list[L
     listings_of: dict[str, list[Listing]] = {}
     for number, video in enumerate(content["videos"], 1):
         video_id = text(video["video_id"])
-        listing = Listing(
-            video_id=video_id,
-            captions=captions.get(video_id, []),
-            split=split_named(text(video["split"])),
-            place=f"{source}, video {number}",
+        listings_of.setdefault(video_id, []).append(
+            Listing(
+                video_id=video_id,
+                captions=captions.get(video_id, []),
+                split=split_named(text(video["split"])),
+                place=f"{source}, video {number}",
+            )
         )
-        listings_of.setdefault(video_id, []).append(listing)
 
     listings = []
     for video_id in captions:

@@ -76,17 +76,18 @@ def fold_questions(
     for fold in FOLDS:
         for row, true_caption, foil in islice(_pairs_of_fold(scenes, captions, fold), count):
             foil_row = foil_rows.setdefault(foil, len(foil_rows))
-            question = JudgedQuery(
-                kind="pair",
-                text=true_caption,
-                relevant=row_array((row,)),
-                # The caption denies nothing.
-                wanted=true_caption,
-                others=row_array((foil_row,)),
-                group=fold,
-                cue=cue_of(foil),
+            questions.append(
+                JudgedQuery(
+                    kind="pair",
+                    text=true_caption,
+                    relevant=row_array((row,)),
+                    # The caption denies nothing.
+                    wanted=true_caption,
+                    others=row_array((foil_row,)),
+                    group=fold,
+                    cue=cue_of(foil),
+                )
             )
-            questions.append(question)
     return tuple(foil_rows), tuple(questions)
 
 
@@ -237,14 +238,15 @@ def _class_questions(
         in_scene = is_shown[:, scene]
         candidates = np.flatnonzero(in_scene).tolist()
         right = random.Random(f"class {sort} {scene}").choice(candidates)
-        question = JudgedQuery(
-            kind=kind,
-            text=texts[right],
-            relevant=row_array((scene,)),
-            others=class_rows[~in_scene],
-            group=sort,
+        questions.append(
+            JudgedQuery(
+                kind=kind,
+                text=texts[right],
+                relevant=row_array((scene,)),
+                others=class_rows[~in_scene],
+                group=sort,
+            )
         )
-        questions.append(question)
     return questions
 
 

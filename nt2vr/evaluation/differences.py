@@ -129,14 +129,15 @@ def _differences(
 ) -> tuple[Difference, ...]:
     differences = []
     for measure, both in common.items():
-        difference = Difference(
-            measure=measure,
-            num_queries=len(both.positions),
-            first=float(both.first.mean()),
-            second=float(both.second.mean()),
-            difference=float(both.change.mean()),
-            interval=intervals.get(measure),
-            p=sign_flip_p(both.change, units[both.positions]),
+        differences.append(
+            Difference(
+                measure=measure,
+                num_queries=len(both.positions),
+                first=float(both.first.mean()),
+                second=float(both.second.mean()),
+                difference=float(both.change.mean()),
+                interval=intervals.get(measure),
+                p=sign_flip_p(both.change, units[both.positions]),
+            )
         )
-        differences.append(difference)
     return tuple(differences)

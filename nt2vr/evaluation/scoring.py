@@ -277,13 +277,14 @@ def choices_of(questions: JudgedQueries, texts: Sequence[str]) -> tuple[list[Jud
     answers = []
     text_rows = row_array(sorted(wrong))
     for row in text_rows.tolist():
-        answer = JudgedQuery(
-            kind="choice",
-            text=texts[row],
-            relevant=row_array(()),
-            wanted=texts[row] if row in affirmative else None,
+        answers.append(
+            JudgedQuery(
+                kind="choice",
+                text=texts[row],
+                relevant=row_array(()),
+                wanted=texts[row] if row in affirmative else None,
+            )
         )
-        answers.append(answer)
     return answers, text_rows
 
 

@@ -170,13 +170,14 @@ def _true_captions(rows: Sequence[Row], path: Path, prompts: str) -> Task:
     queries = []
     for video, row in zip(files.rows, rows, strict=True):
         for caption in ast.literal_eval(row["captions"]):
-            query = JudgedQuery(
-                kind="retrieval",
-                text=caption,
-                relevant=row_array((video,)),
-                cue=cue_of(caption),
+            queries.append(
+                JudgedQuery(
+                    kind="retrieval",
+                    text=caption,
+                    relevant=row_array((video,)),
+                    cue=cue_of(caption),
+                )
             )
-            queries.append(query)
     return Task(files.videos, queries, unclear=files.unclear)
 
 
@@ -314,13 +315,14 @@ def _task_of(questions: Sequence[Question], folder: Path) -> Task:
         answers = [text_rows[answer] for answer in question.answers]
         # The others are wrong.
         del answers[question.right]
-        query = JudgedQuery(
-            kind=question.kind,
-            text=question.answers[question.right],
-            relevant=row_array((video,)),
-            others=row_array(answers),
-            group="; ".join(filter(None, question.groups)),
-            cue=cue_of(" ".join(question.answers)),
+        queries.append(
+            JudgedQuery(
+                kind=question.kind,
+                text=question.answers[question.right],
+                relevant=row_array((video,)),
+                others=row_array(answers),
+                group="; ".join(filter(None, question.groups)),
+                cue=cue_of(" ".join(question.answers)),
+            )
         )
-        queries.append(query)
     return Task(files.videos, queries, texts=tuple(text_rows), unclear=files.unclear)

@@ -130,24 +130,27 @@ class TextBenchmark(Benchmark[EmbeddedVideos]):
         results = []
         for number, system in enumerate(systems):
             measured = joined([block.measured[number] for block in blocks])
-            if system.strategy == PLAIN:
-                measured = replace(measured, video_ranks=video_ranks)
-            else:
-                measured = replace(measured, video_ranks=np.zeros_like(video_ranks))
+            ranks = video_ranks if system.strategy == PLAIN else np.zeros_like(video_ranks)
+            measured = replace(measured, video_ranks=ranks)
             results.append(Result(system.name, system_spec(system, encoder.card), measured))
         return results
 
     def _measure_blocks(
         self, encoder: Encoder, systems: Sequence[System], videos: Vectors, progress: Progress
     ) -> list["_MeasuredBlock"]:
-        blocks = []
+        measured = []
+        block: JudgedQueries = ()
         num_done = 0
-        for queries in _blocks(self.queries):
-            step = partial(self._report_queries, progress, encoder.name, num_done, len(queries))
-            blocks.append(self._measure_block(encoder, systems, videos, block=queries, step=step))
-            num_done += len(queries)
-        self._report_queries(progress, model=encoder.name, num_done=num_done, num_more=0, share=1)
-        return blocks
+
+        def step(share: float) -> None:
+            num_reached = num_done + int(share * len(block))
+            progress(num_reached, len(self.queries), f"queries, {encoder.name}")
+
+        for block in _blocks(self.queries):
+            measured.append(self._measure_block(encoder, systems, videos, block=block, step=step))
+            num_done += len(block)
+        step(0)
+        return measured
 
     def _measure_block(
         self,
@@ -182,13 +185,6 @@ class TextBenchmark(Benchmark[EmbeddedVideos]):
                 captions = vectors[: len(block)][kinds_of(block) == "original"]
         return _MeasuredBlock(measured, captions)
 
-    def _report_queries(
-        self, progress: Progress, model: str, num_done: int, num_more: int, share: float
-    ) -> None:
-        """Report that the given share of some more queries is done."""
-        num_reached = num_done + int(share * num_more)
-        progress(num_reached, len(self.queries), f"queries, {model}")
-
     def _caption_ranks(self, videos: Vectors, blocks: Sequence["_MeasuredBlock"]) -> Ranks:
         """Return the rank of each video's best caption, (V,); zeros if `plain` is not measured.
 
@@ -209,18 +205,15 @@ class TextBenchmark(Benchmark[EmbeddedVideos]):
             return self
         is_readable = np.array([video_id not in unreadable for video_id in self.video_ids])
         queries = _queries_on(self.queries, is_readable)
-        num_lost = len(self.queries) - len(queries)
         remark = unreadable_remark(
             unreadable,
             num_videos=len(self.video_ids),
-            num_lost=num_lost,
+            num_lost=len(self.queries) - len(queries),
             num_queries=len(self.queries),
         )
 
-        readable_rows = np.flatnonzero(is_readable)
-
         def embed(encoder: Encoder, progress: Progress) -> EmbeddedVideos:
-            return EmbeddedVideos(self.embed(encoder, progress).vectors[readable_rows])
+            return EmbeddedVideos(self.embed(encoder, progress).vectors[is_readable])
 
         return replace(
             self,
@@ -246,8 +239,7 @@ def _queries_on(queries: JudgedQueries, is_readable: Mask) -> JudgedQueries:
     new_row = np.cumsum(is_readable, dtype=np.int32) - 1
 
     def renumber(rows: Rows) -> Rows:
-        readable_rows = rows[is_readable[rows]]
-        return np.asarray(new_row[readable_rows])
+        return np.asarray(new_row[rows[is_readable[rows]]])
 
     remaining = {}
     for position, query in enumerate(queries):
@@ -263,13 +255,11 @@ def _queries_on(queries: JudgedQueries, is_readable: Mask) -> JudgedQueries:
 
 def _lost_kinds(before: JudgedQueries, after: JudgedQueries) -> list[str]:
     """Say which kinds of queries no longer have any."""
-    kinds_after = {query.kind for query in after}
-    remarks = []
-    for kind in dict.fromkeys(query.kind for query in before):
-        if kind not in kinds_after:
-            name = KIND_NAMES.get(kind, kind)
-            remarks.append(f"No query of the kind “{name}” is left without these.")
-    return remarks
+    kinds = dict.fromkeys(query.kind for query in before)
+    for query in after:
+        kinds.pop(query.kind, None)
+    names = [KIND_NAMES.get(kind, kind) for kind in kinds]
+    return [f"No query of the kind “{name}” is left without these." for name in names]
 
 
 def _blocks(queries: JudgedQueries) -> Iterator[JudgedQueries]:

@@ -239,31 +239,20 @@ def _embed(
         embeddings = dict(zip(texts, encoder.encode_text(texts), strict=True))
     parts = parts_of(encoder, query, embeddings, anchor_of(encoder))
 
-    vectors = [_reference_vector(encoder, reference, clips) for reference in references]
+    vectors = []
+    for reference in references:
+        if reference.video_id:
+            vectors.append(clips[reference.video_id])
+        else:
+            vectors.append(_pooled(encoder, reference))
     picture, away = merge_references(vectors, references)
     parts = replace(parts, away=away)
     if picture is None:
         return parts
     wanted = [reference for reference in references if reference.wanted]
-    return _with_picture(
+    picture_query = _picture_query(
         parts, encoder=encoder, query=query, picture=picture, wanted=wanted, frames=frames
     )
-
-
-def _with_picture(
-    parts: EmbeddedParts,
-    encoder: Encoder,
-    query: Query,
-    picture: Vector,
-    wanted: Sequence[Reference],
-    frames: VectorById,
-) -> EmbeddedParts:
-    """Join the picture of the wanted references with the sentence and with the wanted part."""
-    picture_query = _picture_query(picture, parts)
-    if reads_tokens(encoder):
-        picture_query = _with_tokens(
-            picture_query, encoder=encoder, query=query, wanted=wanted, frames=frames
-        )
     join = partial(_join_picture, encoder, wanted, picture)
     return replace(
         parts,
@@ -278,30 +267,25 @@ def _with_picture(
     )
 
 
-def _reference_vector(encoder: Encoder, reference: Reference, clips: VectorById) -> Vector:
-    if reference.video_id:
-        return clips[reference.video_id]
-    return _pooled(encoder, reference)
-
-
-def _picture_query(picture: Vector, parts: EmbeddedParts) -> PictureQuery:
+def _picture_query(
+    parts: EmbeddedParts,
+    encoder: Encoder,
+    query: Query,
+    picture: Vector,
+    wanted: Sequence[Reference],
+    frames: VectorById,
+) -> PictureQuery:
+    """Return what composers read: of models with tokens, also those of the sentence, and frames."""
     nothing = np.zeros_like(picture)
-    return PictureQuery(
+    picture_query = PictureQuery(
         picture,
         sentence=nothing if parts.sentence is None else parts.sentence,
         wanted=nothing if parts.wanted is None else parts.wanted,
         unwanted=np.asarray(parts.unwanted.sum(axis=0)),
     )
+    if not reads_tokens(encoder):
+        return picture_query
 
-
-def _with_tokens(
-    picture_query: PictureQuery,
-    encoder: Encoder,
-    query: Query,
-    wanted: Sequence[Reference],
-    frames: VectorById,
-) -> PictureQuery:
-    """Add the tokens of the sentence, and the frames of the wanted references."""
     tokens = encoder.encode_tokens([query.text] if query.text.strip() else [])
     wanted_frames = []
     for reference in wanted:

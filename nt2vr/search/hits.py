@@ -161,13 +161,14 @@ def hits_of(groups: Sequence[Sequence[ScoredClip]], judge: ClipJudge) -> tuple[H
         moments.sort(key=lambda moment: moment.start)
 
         best, best_score = group[0]
-        hit = Hit(
-            video_id=best.video_id,
-            rank=rank,
-            score=round(best_score, 4),
-            verdict=judge(best),
-            long_video=best.long_video,
-            moments=tuple(moments),
+        hits.append(
+            Hit(
+                video_id=best.video_id,
+                rank=rank,
+                score=round(best_score, 4),
+                verdict=judge(best),
+                long_video=best.long_video,
+                moments=tuple(moments),
+            )
         )
-        hits.append(hit)
     return tuple(hits)
