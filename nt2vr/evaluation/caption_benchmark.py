@@ -137,14 +137,12 @@ class _CaptionGallery:
             for number in numbers:
                 key = self._keys[number]
                 self._videos_with[key][video] = None
-        self._rows_without: dict[str, dict[int, int]] = {}
+        # Equal captions share the rows.
+        self._rows_without = cache(self._add_rows)
 
     def rows_without(self, caption: str) -> Mapping[int, int]:
         """Return what stands for each video that has a caption, without it: a row, or NO_CAPTION."""
-        key = key_of(caption)
-        if key not in self._rows_without:
-            self._rows_without[key] = self._add_rows(key)
-        return self._rows_without[key]
+        return self._rows_without(key_of(caption))
 
     def _add_rows(self, key: str) -> dict[int, int]:
         rows = dict.fromkeys(self._videos_with[key], NO_CAPTION)

@@ -138,11 +138,8 @@ def evaluate(
 
 def _notes_of(cards: Mapping[System, Card]) -> list[str]:
     """Return what the cards of models note, once per model."""
-    notes: dict[str, None] = {}
-    for system, card in cards.items():
-        if card.notes:
-            notes[f"{system.model}: {card.notes}"] = None
-    return list(notes)
+    notes = [f"{system.model}: {card.notes}" for system, card in cards.items() if card.notes]
+    return list(dict.fromkeys(notes))
 
 
 def _stored(

@@ -119,6 +119,9 @@ def with_words(query: Query, replacements: Mapping[str, str]) -> Query:
 
 
 def _replace_words(text: str, replacements: Mapping[str, str]) -> str:
+    # As for most queries.
+    if not replacements:
+        return text
     emoji = "".join(word for word in replacements if re.fullmatch(EMOJI, word))
     if emoji:
         text = " ".join(re.sub(rf"([{emoji}])\ufe0f?", r" \1 ", text).split())

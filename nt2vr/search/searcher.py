@@ -25,6 +25,7 @@ from nt2vr.search.caption_judge import judge_by_captions
 from nt2vr.search.embed_clips import embed_gallery, open_indexed
 from nt2vr.search.embed_query import embed_reference
 from nt2vr.search.embedded_gallery import EmbeddedGallery
+from nt2vr.search.exclusion import scores_of
 from nt2vr.search.index import INDEXES, Milvus
 from nt2vr.search.judge import ClipJudge, Judge, Verdict, judge_beside
 from nt2vr.search.live import LiveModels
@@ -391,8 +392,9 @@ def _clip_scores(query: QueryOrVector, plan: SearchPlan) -> dict[str, Vector]:
     """Score all clips with each system; one with nothing to search for is left out."""
     scores_by_system = {}
     for search in system_searches(query, plan):
-        scores = search.clip_scores()
-        if scores is not None:
+        if search.vector is not None:
+            clips = search.gallery.clips(search.exclusion)
+            scores = scores_of(clips, search.vector, search.exclusion)
             scores_by_system[search.system.name] = scores
     return scores_by_system
 
