@@ -45,10 +45,8 @@ class Files:
         self.media = MediaLookup(self.folder, relative_paths)
         self._annotations = [self.path]
         if path.is_dir():
-            self._annotations = []
-            for name in relative_paths:
-                if suffix_of(name) not in MEDIA_SUFFIXES:
-                    self._annotations.append(self.folder / name)
+            names = (name for name in relative_paths if suffix_of(name) not in MEDIA_SUFFIXES)
+            self._annotations = [self.folder / name for name in names]
 
     def named(self, *patterns: str) -> list[Path]:
         """Return the annotation files that match a pattern in any case, shallowest first."""

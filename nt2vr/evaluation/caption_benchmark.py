@@ -111,10 +111,7 @@ def _generated_queries(
     )
     absences = cached_absences(videos, seed, folder, contents)
     from_sets, remarks = judged_queries(query_sets, row_of)
-    queries = [*from_sets]
-    for absence in absences:
-        queries.append(judged_composed(absence, row_of))
-    return queries, remarks
+    return [*from_sets, *(judged_composed(absence, row_of) for absence in absences)], remarks
 
 
 class _CaptionGallery:

@@ -86,18 +86,15 @@ def _recalls(kind: str) -> list[Column]:
 
 
 def _retrieval_lost(kind: str) -> tuple[Column, ...]:
-    columns = []
-    for column in _retrieval(kind):
-        name = column.head
-        columns.append(
-            replace(
-                column,
-                key=f"{kind}/{delta(name)}",
-                head=f"Δ{name}",
-                meaning=DELTA_MEANING,
-            )
+    return tuple(
+        replace(
+            column,
+            key=f"{kind}/{delta(column.head)}",
+            head=f"Δ{column.head}",
+            meaning=DELTA_MEANING,
         )
-    return tuple(columns)
+        for column in _retrieval(kind)
+    )
 
 
 def _honest(kind: str) -> tuple[Column, ...]:

@@ -93,10 +93,7 @@ def embed_files(
         if of_frames or encoder.capabilities.weighs_frames:
             readable = embedded.all_frames[embedded.frame_rows]
         rows = [row_of[video.video_id] for video in embedded.gallery.videos]
-        unreadable: dict[str, str] = {}
-        for video_id, reason in embedded.skipped:
-            unreadable.setdefault(video_id, reason)
-        return EmbeddedVideos(_with_zeros(readable, rows, len(videos)), unreadable)
+        return EmbeddedVideos(_with_zeros(readable, rows, len(videos)), dict(embedded.skipped))
 
     return embed
 

@@ -52,10 +52,7 @@ class Table(NamedTuple):
 
     @property
     def columns(self) -> list[Column]:
-        columns: list[Column] = []
-        for group in self.groups:
-            columns += group.columns
-        return columns
+        return list(chain.from_iterable(group.columns for group in self.groups))
 
     def texts(self, report: Report) -> list[list[str]]:
         """Return the heads of the columns, then a row per system.
@@ -78,12 +75,8 @@ def tables_of(report: Report) -> list[Table]:
     measured = keys_of(lines)
     tables = []
     for groups in groups_of(report):
-        measured_groups = []
-        keys: set[str] = set()
-        for group in groups:
-            if not group.keys.isdisjoint(measured):
-                measured_groups.append(group)
-                keys |= group.keys
+        measured_groups = [group for group in groups if not group.keys.isdisjoint(measured)]
+        keys = frozenset[str]().union(*(group.keys for group in measured_groups))
         measured_lines = [line for line in lines if not keys.isdisjoint(line.metrics)]
         if measured_lines:
             tables.append(Table(tuple(measured_groups), tuple(measured_lines)))
@@ -113,10 +106,7 @@ def groups_of(report: Report) -> list[TableGroups]:
 
 
 def keys_of(lines: Iterable[Line]) -> dict[str, None]:
-    keys: dict[str, None] = {}
-    for line in lines:
-        keys |= dict.fromkeys(line.metrics)
-    return keys
+    return dict.fromkeys(chain.from_iterable(line.metrics for line in lines))
 
 
 def interval_of(report: Report, line: Line, key: str) -> Interval | None:

@@ -5,7 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, Self
+from itertools import chain
+from typing import Any, Self, get_args
 
 import numpy as np
 from markupsafe import Markup
@@ -104,13 +105,7 @@ class Ranking(_SharingCopies):
     @property
     def clips(self) -> list[str]:
         """List the ids of all clips of the hits, best hits first."""
-        clips = []
-        for hit in self.hits:
-            if not hit.moments:
-                clips.append(hit.video_id)
-            for moment in hit.moments:
-                clips.append(moment.video_id)
-        return clips
+        return list(chain.from_iterable(hit.clips for hit in self.hits))
 
     def searched_clip(self, video_id: str) -> SearchedClip | None:
         """Return a clip and what was searched for; None if the system has no score for it."""
@@ -128,9 +123,8 @@ class Ranking(_SharingCopies):
 
     @cached_property
     def counts(self) -> dict[Verdict, int]:
-        verdicts: tuple[Verdict, ...] = ("right", "violation", "miss")
         counts = Counter(hit.verdict for hit in self.hits)
-        return {verdict: counts[verdict] for verdict in verdicts}
+        return {verdict: counts[verdict] for verdict in get_args(Verdict)}
 
     def as_dict(self) -> JsonObject:
         """Return plain JSON data."""
@@ -311,7 +305,7 @@ class Answer(_SharingCopies):
         """Return the verdict on a clip, which may be a window of a hit; None if it has none."""
         for ranking in self.rankings:
             for hit in ranking.hits:
-                if video_id == hit.video_id or _has_window(hit, video_id):
+                if video_id in hit.clips:
                     return hit.verdict
         return None
 
@@ -338,10 +332,6 @@ class Answer(_SharingCopies):
             **_without_empty(gallery=self.gallery, judged_by=judged_by),
             "systems": [ranking.as_dict() for ranking in self.rankings],
         }
-
-
-def _has_window(hit: Hit, video_id: str) -> bool:
-    return any(moment.video_id == video_id for moment in hit.moments)
 
 
 def _clip_score(ranking: Ranking, video_id: str) -> ClipScore:

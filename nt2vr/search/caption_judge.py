@@ -31,11 +31,7 @@ def judge_by_captions(query: Query, video: Video, reference: Video | None = None
         Otherwise None.
     """
     captions = [_content_of(caption) for caption in video.captions]
-    unwanted = []
-    for text in query.unwanted:
-        content = _content_of(text)
-        if content:
-            unwanted.append(content)
+    unwanted = list(filter(None, map(_content_of, query.unwanted)))
     if any(_has_caption(captions, content) for content in unwanted):
         return "violation"
 

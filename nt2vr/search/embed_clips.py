@@ -28,14 +28,14 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.media.limits import LIMITS, evict, mark_used
 from nt2vr.media.rows import CHUNK, Rows
-from nt2vr.media.store import SAMPLING, Cache
+from nt2vr.media.store import Cache
 from nt2vr.models.card import Card, StoredNames
 from nt2vr.models.encoder import Encoder, Frames, Vectors
 from nt2vr.progress import Progress, duration_text, silent, tracked
 from nt2vr.search.embedded_gallery import EmbeddedGallery, Numbers
 from nt2vr.search.index import ExactIndex, Milvus
 from nt2vr.search.index_gallery import with_index
-from nt2vr.search.shipped_embeddings import shipped_embeddings
+from nt2vr.search.shipped_embeddings import shipped_embeddings, tower_of
 
 logger = logging.getLogger(__name__)
 # Folder of galleries without a key.
@@ -55,9 +55,7 @@ def tower_folder(gallery: Gallery, card: Card, cache: Cache) -> Path:
 
     Models that pool differently share it.
     """
-    names = StoredNames.of(card.visual_key)
-    tower = hash_text(f"{SAMPLING} {names.of_frames}", 8)
-    return cache.galleries / (gallery.key or SHARED) / tower
+    return cache.galleries / (gallery.key or SHARED) / hash_text(tower_of(card), 8)
 
 
 def _subfolders(folder: Path) -> list[Path]:
@@ -281,13 +279,8 @@ def _decoded_batches(
     if not by_file:
         yield from _batched(decoded, size)
         return
-    for _, clips_of_file in groupby(decoded, _path_of):
+    for _, clips_of_file in groupby(decoded, lambda decoded_clip: decoded_clip[0].path):
         yield from _batched(clips_of_file, size)
-
-
-def _path_of(decoded_clip: DecodedClip) -> Path:
-    video, _ = decoded_clip
-    return video.path
 
 
 def _batched(decoded: Iterable[DecodedClip], size: int) -> Iterator[list[DecodedClip]]:

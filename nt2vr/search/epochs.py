@@ -291,15 +291,14 @@ class Recording:
         """Return the ranking of each epoch, judged; none for a sentence that was not recorded."""
         rankings = {}
         for epoch, recorded in enumerate(self.queries.get(query.text, ())):
-            hits = []
-            for rank, (video_id, score) in enumerate(recorded, 1):
-                hits.append(
-                    Hit(
-                        video_id=video_id,
-                        rank=rank,
-                        score=score,
-                        verdict=judge(query, video_of(video_id)),
-                    )
+            hits = [
+                Hit(
+                    video_id=video_id,
+                    rank=rank,
+                    score=score,
+                    verdict=judge(query, video_of(video_id)),
                 )
+                for rank, (video_id, score) in enumerate(recorded, 1)
+            ]
             rankings[epoch] = Ranking(System(self.base), tuple(hits))
         return rankings

@@ -23,14 +23,14 @@ def shipped_embeddings(card: Card) -> Mapping[str, Vectors]:
     There are none of another tower.
     """
     tower, embeddings = _read_shipped()
-    if tower == tower_of(card):
+    if tower == tower_of(card.in_any_precision):
         return embeddings
     return {}
 
 
 def tower_of(card: Card) -> str:
-    """Identify what embeds, whatever its precision."""
-    names = StoredNames.of(card.in_any_precision.visual_key)
+    """Identify the visual tower, which models that pool differently may share."""
+    names = StoredNames.of(card.visual_key)
     return f"{SAMPLING} {names.of_frames}"
 
 

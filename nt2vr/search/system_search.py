@@ -71,7 +71,7 @@ def embed_for_systems(query: QueryOrVector, plan: SearchPlan) -> list[EmbeddedPa
 
     # All systems of a model share the embeddings.
     parts_by_model = {
-        model: _embed_for_model(model, query, replacements, plan)
+        model: _embed_for_model(model, query=query, replacements=replacements, plan=plan)
         for model, replacements in plan.replacements_by_model(query).items()
     }
     parts_by_system = []

@@ -171,7 +171,7 @@ def _take_apart(
         words.append(word)
     return replace(
         why,
-        parts=tuple(_parts(model_query, query_parts, strategy, again)),
+        parts=tuple(_parts(model_query, embedded=query_parts, strategy=strategy, clip=again)),
         words=tuple(words),
         num_untried=len(variants) - len(tried),
     )
