@@ -170,6 +170,15 @@ def listed_captions(
     return listings
 
 
+def first_few(texts: Sequence[str], most: int, separator: str = ", ") -> str:
+    """List the first texts, and count the others."""
+    listed = separator.join(texts[:most])
+    num_others = len(texts) - most
+    if num_others > 0:
+        listed += f"{separator}and {num_others:,} more"
+    return listed
+
+
 def such_as(names: Sequence[str]) -> str:
     """List up to three names."""
     if len(names) > 3:

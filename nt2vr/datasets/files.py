@@ -20,6 +20,8 @@ from nt2vr.progress import Progress, silent
 DELIMITERS = ",;\t|"
 # Before the delimiter, in a first line for Excel.
 EXCEL_DELIMITER = "sep="
+# What files of another form than expected raise.
+UNREADABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, csv.Error)
 # Columns that are named in a message.
 MOST_COLUMNS = 20
 
@@ -89,16 +91,7 @@ def expecting(path: Path, form: str) -> Iterator[None]:
     except InterruptedError:
         # The work was cancelled.
         raise
-    except (
-        OSError,
-        ValueError,
-        KeyError,
-        IndexError,
-        TypeError,
-        AttributeError,
-        csv.Error,
-        DatasetError,
-    ) as error:
+    except (*UNREADABLE, DatasetError) as error:
         if isinstance(error, KeyError):
             reason = f"{error} is missing"
         else:

@@ -257,17 +257,13 @@ def _path_of_address(name: str) -> str:
     return unquote(address.path)
 
 
-def _common_tail(path: str, folders: Sequence[str]) -> int:
+def _common_tail(path: str, folders: list[str]) -> int:
     """Count how many folders, from the last one back, are those of a path."""
     if not folders:
         return 0
     path_folders = fold(path).split("/")[:-1]
-    length = 0
-    for path_folder, folder in zip(reversed(path_folders), reversed(folders), strict=False):
-        if path_folder != folder:
-            break
-        length += 1
-    return length
+    backwards = [path_folders[::-1], folders[::-1]]
+    return len(os.path.commonprefix(backwards))  # noqa: RUF071  of folders, not of characters
 
 
 def _has_tail(path: str, tail: str) -> bool:

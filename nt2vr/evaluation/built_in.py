@@ -10,6 +10,7 @@ import random
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, product
+from os.path import commonprefix
 from pathlib import Path
 from types import MappingProxyType
 
@@ -150,11 +151,8 @@ def one_change(caption: str, foil: str, fold: str) -> bool:
     return 0 < num_removed <= MOST_WORDS
 
 
-def _num_equal_at_start(first: Sequence[str], second: Sequence[str]) -> int:
-    for number, (one_word, other_word) in enumerate(zip(first, second, strict=False)):
-        if one_word != other_word:
-            return number
-    return min(len(first), len(second))
+def _num_equal_at_start(first: list[str], second: list[str]) -> int:
+    return len(commonprefix([first, second]))  # noqa: RUF071  of words, not of characters
 
 
 def world_benchmark(

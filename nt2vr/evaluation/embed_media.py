@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from nt2vr.datasets.base import first_few
 from nt2vr.datasets.video_inputs import VideoVectors
 from nt2vr.errors import DatasetError, MediaError, quoted
 from nt2vr.evaluation.queries import row_numbers
@@ -46,12 +47,9 @@ def unreadable_remark(
 ) -> str:
     """Name files that cannot be read, with the reasons, and count the queries that go with them."""
     described = [f"{video_id} ({reason.rstrip('.')})" for video_id, reason in unreadable.items()]
-    names = ", ".join(described[:MAX_NAMES])
-    num_unreadable = len(described)
-    if num_unreadable > MAX_NAMES:
-        names += f", and {num_unreadable - MAX_NAMES:,} more"
     return (
-        f"{num_unreadable:,} of {num_videos:,} videos cannot be read: {names}. They are left out, "
+        f"{len(described):,} of {num_videos:,} videos cannot be read: "
+        f"{first_few(described, MAX_NAMES)}. They are left out, "
         f"and {num_lost:,} of {num_queries:,} queries with them."
     )
 

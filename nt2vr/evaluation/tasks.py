@@ -22,7 +22,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from nt2vr.datasets.files import read_json, text
+from nt2vr.datasets.files import UNREADABLE, read_json, text
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.class_tasks import class_task, read_prompts
 from nt2vr.evaluation.queries import JudgedQuery, cue_of, row_array, row_numbers
@@ -130,16 +130,7 @@ def task_benchmark(
         raise ConfigError(
             f"{path} takes too much memory or time to read. Choose a smaller file."
         ) from error
-    except (
-        OSError,
-        ValueError,
-        KeyError,
-        TypeError,
-        SyntaxError,
-        IndexError,
-        AttributeError,
-        csv.Error,
-    ) as error:
+    except (*UNREADABLE, SyntaxError) as error:
         if isinstance(error, KeyError):
             reason = f"there is no column {error}"
         else:

@@ -246,9 +246,7 @@ class Answer(_SharingCopies):
 
     def __getstate__(self) -> dict[str, Any]:
         # Each system sees the hits of the others, too.
-        clips = {}
-        for ranking in self.rankings:
-            clips.update(dict.fromkeys(ranking.clips))
+        clips = list(chain.from_iterable(ranking.clips for ranking in self.rankings))
         rankings = []
         for ranking in self.rankings:
             own_clips_first = dict.fromkeys([*ranking.clips, *clips])

@@ -151,25 +151,20 @@ class _Report:
     ) -> None:
         self._progress = progress
         self._total = len(clips) + num_skipped
-        self._num_skipped = num_skipped
         self._failed = failed
         self._num_copies = Counter(clip.key for clip in clips)
-        self._num_done = len(clips) - sum(self._num_copies[clip.key] for clip in missing)
-        self._last = ""
+        self._num_done = self._total - self._count(missing)
+
+    def _count(self, batch: Sequence[Video]) -> int:
+        return sum(self._num_copies[clip.key] for clip in batch)
 
     def add(self, batch: Sequence[Video]) -> None:
         """Count a batch that is embedded."""
-        self._num_done += sum(self._num_copies[clip.key] for clip in batch)
-        self._last = batch[-1].video_id
-        self()
-        self._last = ""
+        self._num_done += self._count(batch)
+        self(f"reading clips: {batch[-1].video_id}")
 
-    def __call__(self) -> None:
-        doing = "reading clips"
-        if self._last:
-            doing = f"reading clips: {self._last}"
-        num_done = self._num_done + len(self._failed) + self._num_skipped
-        self._progress(num_done, self._total, doing)
+    def __call__(self, doing: str = "reading clips") -> None:
+        self._progress(self._num_done + len(self._failed), self._total, doing)
 
 
 def _store_batch(

@@ -238,7 +238,7 @@ class LiveModels:
                 model = LoadedModel(
                     encoder=encoder,
                     stamp=folder_stamp,
-                    epoch=_epoch_of(entry, folder),
+                    epoch=checkpoint_epoch(folder) if entry.kind == "run" else None,
                     refused=refused,
                 )
                 return _with_galleries(model, searchers)
@@ -262,13 +262,6 @@ class LiveModels:
                 f"The embeddings of {folder} are not finite. Choose an earlier checkpoint."
             )
         return encoder
-
-
-def _epoch_of(entry: CatalogEntry, folder: Path) -> int | None:
-    """Return the epoch of a checkpoint; None if it is not one of a run."""
-    if entry.kind != "run":
-        return None
-    return checkpoint_epoch(folder)
 
 
 def _with_galleries(model: LoadedModel, searchers: Iterable[GalleryEmbedder]) -> LoadedModel:
