@@ -116,7 +116,11 @@ def class_task(
     Of each video, `labels` are its class and its data set, for whose classes it is asked; a
     ConfigError refuses a data set with a single class.
     """
-    labels_as_asked = [_as_asked(name, data_set) for name, data_set in labels]
+    labels_as_asked = [
+        # Groups of a question are joined by "; ".
+        Label(name.lower().replace("_", " "), data_set.replace("; ", ", "))
+        for name, data_set in labels
+    ]
     classes = _classes_of(labels_as_asked)
     text_rows: dict[str, int] = {}
     averaged: dict[str, tuple[str, ...]] = {}
@@ -140,11 +144,6 @@ def class_task(
             text_rows=text_rows,
         )
     return Task(videos=videos, queries=questions, texts=tuple(text_rows), averaged=averaged)
-
-
-def _as_asked(name: str, data_set: str) -> Label:
-    # Groups of a question are joined by "; ".
-    return Label(name.lower().replace("_", " "), data_set.replace("; ", ", "))
 
 
 def _classes_of(labels: Sequence[Label]) -> dict[str, list[str]]:

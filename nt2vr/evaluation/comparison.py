@@ -109,12 +109,11 @@ def first_videos(report: Report, position: int, system: str) -> list[tuple[str, 
     if not len(first):
         return []
     query = report.queries[position]
+    right = query.relevant.tolist()
+    violating = query.violating.tolist()
     if query.kind == "negated":
+        violating = right
         right = []
-        violating = query.relevant.tolist()
-    else:
-        right = query.relevant.tolist()
-        violating = query.violating.tolist()
 
     videos = []
     for row in first[position].tolist():

@@ -135,9 +135,13 @@ class Evaluations:
         cards = [self._models.card(system.model) for system in systems]
         inputs = frozenset(card.capabilities.video_input for card in cards)
         benchmark = self._benchmark(data, inputs, progress)
-        store = ResultStore(self.places.folder)
         return evaluate(
-            benchmark, systems, self._models, store, progress, named=list(dict.fromkeys(requested))
+            benchmark,
+            systems,
+            models=self._models,
+            store=ResultStore(self.places.folder),
+            progress=progress,
+            named=list(dict.fromkeys(requested)),
         )
 
     def _benchmark(self, data: Data, inputs: Inputs, progress: Progress) -> TextBenchmark:

@@ -59,9 +59,7 @@ class ResultStore:
 
     def _path(self, digest: str, spec: Spec) -> Path:
         """Return the file of a result; models are identified by their weights, not by their names."""
-        identity = {**spec}
-        for name in ("model", "base"):
-            identity.pop(name, None)
+        identity = {name: value for name, value in spec.items() if name not in ("model", "base")}
         key = hash_text(json.dumps([PROTOCOL, digest, identity], sort_keys=True))
         return self._folder / f"{key}.npz"
 
@@ -128,9 +126,8 @@ def evaluate(
         if store is not None:
             store.put(benchmark.digest, specs[system], of_system)
 
-    results = [Result(system.name, spec, measured[system]) for system, spec in specs.items()]
     return benchmark.report(
-        results,
+        [Result(system.name, spec, measured[system]) for system, spec in specs.items()],
         notes=_notes_of(cards),
         named=[system.name for system in named],
     )

@@ -361,34 +361,34 @@ class Report:
 
     def summary(self) -> JsonObject:
         """Return what REPORT has."""
-        summary = {
-            "name": self.name,
-            "digest": self.digest,
-            "source": dict(self.source),
-            "videos": len(self.video_ids),
-            "queries": self.num_queries_by_kind,
-            "references": dict(self.references),
-            "systems": self._systems(),
-            "notes": list(self.notes),
-            "gaps": list(self.gaps),
-            "named": list(self.named),
-            "differences": self._differences(),
-            "created": self.created,
-            "versions": dict(self.versions),
-        }
-        return with_schema(summary)
+        return with_schema(
+            {
+                "name": self.name,
+                "digest": self.digest,
+                "source": dict(self.source),
+                "videos": len(self.video_ids),
+                "queries": self.num_queries_by_kind,
+                "references": dict(self.references),
+                "systems": self._systems(),
+                "notes": list(self.notes),
+                "gaps": list(self.gaps),
+                "named": list(self.named),
+                "differences": self._differences(),
+                "created": self.created,
+                "versions": dict(self.versions),
+            }
+        )
 
     def _systems(self) -> list[JsonObject]:
-        systems = []
-        for result in self.results:
-            line = {
+        return [
+            {
                 "system": result.system,
                 **result.spec,
                 "metrics": self.metrics[result.system],
                 "intervals": self.intervals[result.system],
             }
-            systems.append(line)
-        return systems
+            for result in self.results
+        ]
 
     def _differences(self) -> list[JsonObject]:
         compared = []

@@ -125,11 +125,8 @@ class TextPresentation(Presentation):
         return [key for key in named_columns(report) if key in measured]
 
     def meanings(self, columns: Iterable[Column], measured: Collection[str]) -> list[str]:
-        meanings = []
-        for column in columns:
-            if column.meaning and column.key in measured:
-                meanings.append(column.meaning)
-        return meanings
+        shown = (column for column in columns if column.key in measured)
+        return [column.meaning for column in shown if column.meaning]
 
     def markdown(self, report: Report) -> str:
         """Return each table, then those of differences."""
@@ -170,12 +167,8 @@ def _with_subsets(measured: Collection[str], group: ColumnGroup) -> ColumnGroup:
 def _subsets_of(key: str, measured: Collection[str]) -> list[str]:
     """Return the subsets for which a measure is reported separately."""
     prefix = f"{key} "
-    subsets = [
-        measured_key.removeprefix(prefix)
-        for measured_key in measured
-        if measured_key.startswith(prefix)
-    ]
-    return sorted(subsets)
+    of_key = filter(lambda measured_key: measured_key.startswith(prefix), measured)
+    return sorted(measured_key.removeprefix(prefix) for measured_key in of_key)
 
 
 TEXTS = TextPresentation()
