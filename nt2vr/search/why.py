@@ -5,7 +5,6 @@ The parts of a system that searches with parts add up to the score exactly; fram
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -221,27 +220,18 @@ def _compared_vectors(clip: SearchedClip) -> list[Vector]:
 
 def _word_variants(query: Query, roles: Sequence[Role]) -> Iterator[tuple[Word, Query]]:
     """Yield each word of the texts with these roles, and the query without it."""
-    texts: list[tuple[Role, int, str]] = [
-        ("sentence", 0, query.text),
-        ("wanted", 0, " ".join(query.wanted)),
-    ]
-    for place, text in enumerate(query.unwanted):
-        texts.append(("unwanted", place, text))
-    for role, place, text in texts:
-        if role in roles:
+    if "sentence" in roles:
+        for word, rest in _without_each_word(query.text):
+            yield Word("sentence", 0, word), replace(query, text=rest)
+    if "wanted" in roles:
+        for word, rest in _without_each_word(" ".join(query.wanted)):
+            yield Word("wanted", 0, word), replace(query, wanted=(rest,))
+    if "unwanted" in roles:
+        for place, text in enumerate(query.unwanted):
             for word, rest in _without_each_word(text):
-                yield Word(role, place, word), _with_text(query, role, place, rest)
-
-
-def _with_text(query: Query, role: Role, place: int, text: str) -> Query:
-    """Return a query with another text of a role; an unwanted part of no words is dropped."""
-    if role == "sentence":
-        return replace(query, text=text)
-    if role == "wanted":
-        return replace(query, wanted=(text,))
-    unwanted = list(query.unwanted)
-    unwanted[place] = text
-    return replace(query, unwanted=tuple(filter(None, unwanted)))
+                # A part of no words is dropped.
+                parts = filter(None, [*query.unwanted[:place], rest, *query.unwanted[place + 1 :]])
+                yield Word("unwanted", place, word), replace(query, unwanted=tuple(parts))
 
 
 def _without_each_word(text: str) -> Iterator[tuple[str, str]]:
@@ -252,84 +242,77 @@ def _without_each_word(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _parts(
-    query: Query,
-    embedded: EmbeddedParts,
-    strategy: str,
-    clip: SearchedClip,
+    query: Query, embedded: EmbeddedParts, strategy: str, clip: SearchedClip
 ) -> Iterator[Part]:
-    """Return the parts' similarities, and the weights with which they make up the score."""
-    named_parts = _named_parts(query, embedded)
+    """Yield the parts' similarities, and the weights with which they make up the score."""
+    embedding = clip.embedding
     exclusion = clip.exclusion
-    above: dict[int, float] = {}
+    parts = _unweighed_parts(query, embedded)
     if exclusion is not None and len(exclusion.unwanted):
-        weights, above = _weights_of_exclusion(named_parts, exclusion, clip.embedding)
+        _weigh_by_exclusion(parts, exclusion, embedding)
     else:
-        weights = _weights_of_vector(named_parts, STRATEGIES[strategy].uses, clip.vector)
+        _weigh_by_vector(parts, STRATEGIES[strategy].uses, clip.vector)
 
-    for number, part in enumerate(named_parts):
-        is_unused_anchor = part.role == "anchor" and number not in weights
-        if is_unused_anchor:
+    for part in parts:
+        # An anchor is no part of the query, so it is listed only where the system uses it.
+        if part.role == "anchor" and part.weight is None:
             continue
         yield Part(
             role=part.role,
             text=part.text,
-            similarity=float(clip.embedding @ part.vector),
-            weight=weights.get(number),
-            above=above.get(number, 0.0),
+            similarity=float(embedding @ part.vector),
+            weight=part.weight,
+            above=part.above,
         )
 
 
-class _NamedPart(NamedTuple):
-    """A part of a query, and its embedding (D,)."""
+@dataclass
+class _EmbeddedPart:
+    """A part of a query and its embedding (D,); further fields are those of `Part`."""
 
     role: Role
     text: str
     vector: Vector
+    weight: float | None = None
+    above: float = 0.0
 
 
-def _named_parts(query: Query, embedded: EmbeddedParts) -> list[_NamedPart]:
+def _unweighed_parts(query: Query, embedded: EmbeddedParts) -> list[_EmbeddedPart]:
     """List the parts of a query that have an embedding."""
     parts = []
     if embedded.sentence is not None:
-        parts.append(_NamedPart("sentence", query.text, embedded.sentence))
+        parts.append(_EmbeddedPart("sentence", query.text, embedded.sentence))
     if embedded.wanted is not None:
-        parts.append(_NamedPart("wanted", " ".join(query.wanted), embedded.wanted))
+        parts.append(_EmbeddedPart("wanted", " ".join(query.wanted), embedded.wanted))
     for text, vector in zip(query.unwanted, embedded.unwanted, strict=True):
-        parts.append(_NamedPart("unwanted", text, vector))
+        parts.append(_EmbeddedPart("unwanted", text, vector))
     if query.unwanted and embedded.anchor is not None:
-        parts.append(_NamedPart("anchor", "", embedded.anchor))
+        parts.append(_EmbeddedPart("anchor", "", embedded.anchor))
     return parts
 
 
-def _weights_of_exclusion(
-    named_parts: Sequence[_NamedPart], exclusion: Exclusion, clip: Vector
-) -> tuple[dict[int, float], dict[int, float]]:
-    """Return the weights of parts, by number, and the similarities from which unwanted ones count.
-
-    The wanted part has weight 1, the unwanted part that exceeds tau most -alpha, and others 0.
-    """
-    unwanted = [number for number, part in enumerate(named_parts) if part.role == "unwanted"]
+def _weigh_by_exclusion(parts: Sequence[_EmbeddedPart], exclusion: Exclusion, clip: Vector) -> None:
+    """Give the wanted part weight 1, the unwanted part that exceeds tau most -alpha, and others 0."""
+    unwanted = [part for part in parts if part.role == "unwanted"]
     excess = exclusion.excess(clip @ exclusion.unwanted.T)
     thresholds = np.broadcast_to(np.asarray(exclusion.tau), excess.shape).tolist()
-    above = dict(zip(unwanted, thresholds, strict=True))
-
-    weights = dict.fromkeys(unwanted, 0.0)
-    for number, part in enumerate(named_parts):
-        if part.role == "wanted":
-            weights[number] = 1.0
+    for part, threshold in zip(unwanted, thresholds, strict=True):
+        part.weight = 0.0
+        part.above = threshold
     if excess.any():
-        weights[unwanted[int(excess.argmax())]] = -exclusion.weight
-    return weights, above
+        unwanted[int(excess.argmax())].weight = -exclusion.weight
+    for part in parts:
+        if part.role == "wanted":
+            part.weight = 1.0
 
 
-def _weights_of_vector(
-    named_parts: Sequence[_NamedPart], roles: Sequence[Role], vector: Vector
-) -> dict[int, float]:
-    """Return the weights, by number, with which the parts of some roles sum up to a vector."""
-    numbers = [number for number, part in enumerate(named_parts) if part.role in roles]
-    basis = np.stack([named_parts[number].vector for number in numbers]).astype(np.float64)
+def _weigh_by_vector(parts: Sequence[_EmbeddedPart], roles: Sequence[Role], vector: Vector) -> None:
+    """Give the parts of some roles the weights with which they sum up to a vector."""
+    used = [part for part in parts if part.role in roles]
+    basis = np.stack([part.vector for part in used]).astype(np.float64)
     weights = np.linalg.lstsq(basis.T, vector.astype(np.float64), rcond=None)[0]
-    return dict(zip(numbers, weights.tolist(), strict=True))
+    for part, weight in zip(used, weights.tolist(), strict=True):
+        part.weight = weight
 
 
 def scored_backwards(
