@@ -22,6 +22,8 @@ DELIMITERS = ",;\t|"
 EXCEL_DELIMITER = "sep="
 # What files of another form than expected raise.
 UNREADABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, csv.Error)
+# Characters of a JSON file that hold its first entry.
+HEAD = 16_384
 # Columns that are named in a message.
 MOST_COLUMNS = 20
 
@@ -118,6 +120,12 @@ def read_text(path: Path) -> str:
         return content.decode("utf-8-sig")
     except ValueError:
         raise ValueError("it is not UTF-8; save it as “CSV UTF-8”") from None
+
+
+def head_of(path: Path) -> str:
+    """Read the beginning of a JSON file, which has its first entry."""
+    with path.open(encoding="utf-8-sig", errors="replace") as file:
+        return file.read(HEAD)
 
 
 def read_table(path: Path, *needed: Collection[str]) -> Iterator[tuple[str, dict[str, str]]]:

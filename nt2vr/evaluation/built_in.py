@@ -287,17 +287,16 @@ def gallery_benchmark(
     scenes = [Scene.from_dict(video.scene or {}) for video in videos]
     captions = captions_of(scenes)
     texts = [caption.text for caption in captions]
-    source = {
-        "data": gallery.name,
-        "clips": len(videos),
-        "content": content_of(videos, cache, progress),
-    }
     return TextBenchmark(
         name=gallery.name,
         video_ids=tuple(video.video_id for video in videos),
+        source={
+            "data": gallery.name,
+            "clips": len(videos),
+            "content": content_of(videos, cache, progress),
+        },
         queries=world_queries(texts, SceneDenials(scenes), progress),
         embed=embed_files(videos, decoder, cache, gallery.key),
-        source=source,
         references={"oracle": oracle_metrics(scenes, captions)} if scenes else {},
     )
 

@@ -59,9 +59,12 @@ class Column:
         return f"{value:.{self.decimals}f}"
 
 
+Columns = tuple[Column, ...]
+
+
 class ColumnGroup(NamedTuple):
     head: str
-    columns: tuple[Column, ...]
+    columns: Columns
 
     @property
     def keys(self) -> frozenset[str]:
@@ -77,7 +80,7 @@ class ColumnGroup(NamedTuple):
 TableGroups = tuple[ColumnGroup, ...]
 
 
-def _retrieval(kind: str) -> tuple[Column, ...]:
+def _retrieval(kind: str) -> Columns:
     return (*_recalls(kind), Column(f"{kind}/{MIR}", MIR, 3))
 
 
@@ -85,7 +88,7 @@ def _recalls(kind: str) -> list[Column]:
     return [Column(f"{kind}/{name}", name) for name in map(recall, KS)]
 
 
-def _retrieval_lost(kind: str) -> tuple[Column, ...]:
+def _retrieval_lost(kind: str) -> Columns:
     return tuple(
         replace(
             column,
@@ -97,7 +100,7 @@ def _retrieval_lost(kind: str) -> tuple[Column, ...]:
     )
 
 
-def _honest(kind: str) -> tuple[Column, ...]:
+def _honest(kind: str) -> Columns:
     name = violations(FIRST_PAGE)
     violated = Column(
         key=f"{kind}/{name}",

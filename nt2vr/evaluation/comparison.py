@@ -170,7 +170,6 @@ def break_down(report: Report, first: str, second: str, key: str) -> tuple[CueGr
 
 
 def _values_of(report: Report, system: str, key: str) -> Values:
-    """Return a system's values by a metric."""
     report.check_system(system)
     by_metric = report.values[system]
     if key not in by_metric:

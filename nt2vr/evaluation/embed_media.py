@@ -113,12 +113,8 @@ def embed_vectors(
         of_input = vectors[input_name]
         _check_width(encoder, of_input)
 
-        rows = []
-        inputs = []
-        for row, video in enumerate(videos):
-            if video.video_id in of_input.of_video:
-                rows.append(row)
-                inputs.append(of_input.of_video[video.video_id])
+        rows = [row for row, video in enumerate(videos) if video.video_id in of_input.of_video]
+        inputs = [of_input.of_video[videos[row].video_id] for row in rows]
         pooled = encoder.pool(np.stack(inputs)[:, None])
         return EmbeddedVideos(_with_zeros(pooled, rows, len(videos)))
 

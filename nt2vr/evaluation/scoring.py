@@ -6,6 +6,7 @@ as the papers' code does.
 """
 
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -120,10 +121,8 @@ def _video_scores(
 
 def _columns_of_substitutes(queries: JudgedQueries, num_videos: int) -> dict[int, int]:
     """Return the column of each row that stands for a video in some query, after those of videos."""
-    rows: set[int] = set()
-    for query in queries:
-        rows.update(query.instead.values())
-    rows.discard(NO_CAPTION)
+    substitutes = chain.from_iterable(query.instead.values() for query in queries)
+    rows = set(substitutes) - {NO_CAPTION}
     return {row: column for column, row in enumerate(sorted(rows), num_videos)}
 
 

@@ -22,7 +22,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from nt2vr.datasets.files import UNREADABLE, read_json, text
+from nt2vr.datasets.files import UNREADABLE, head_of, read_json, text
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.class_tasks import class_task, read_prompts
 from nt2vr.evaluation.queries import JudgedQuery, cue_of, row_array, row_numbers
@@ -57,8 +57,6 @@ UNCUT_REMARK = "The authors cut the described region out of each picture; here p
 MEMORY_BYTES = 3 << 30
 MEMORY_FACTOR = 12
 TIMEOUT_S = 900.0
-# Characters of a file that hold its first entry.
-HEAD = 16_384
 
 Row = Mapping[str, Any]
 
@@ -82,6 +80,8 @@ class Question(NamedTuple):
 TableReader = Callable[[Sequence[Row], Path, str], Task]
 # Reads a row and the name of its file without suffix.
 QuestionReader = Callable[[Row, str], Question]
+# By a column of the rows.
+Forms = Mapping[str, QuestionReader]
 # Reads a file in a process of its own, whose memory and time are limited.
 QuestionFileReader = Callable[[Path, Progress], Sequence[Question]]
 
@@ -105,8 +105,7 @@ def foil_files(path: Path) -> list[Path]:
         return []
     suffix = path.suffix.lower()
     if suffix == ".json":
-        with path.open(encoding="utf-8-sig", errors="replace") as file:
-            head = file.read(HEAD)
+        head = head_of(path)
         has_mark = any(f'"{mark}"' in head for mark in JSON_FORMS)
         return [path] if has_mark else []
     if suffix in question_files():
@@ -208,7 +207,7 @@ def _read_foils(path: Path, progress: Progress) -> Task:
     return _task_of(questions, folder.absolute())
 
 
-def _in_form(rows: Sequence[Row], fold: str, forms: Mapping[str, QuestionReader]) -> list[Question]:
+def _in_form(rows: Sequence[Row], fold: str, forms: Forms) -> list[Question]:
     """Read rows as the first form says whose column they have."""
     if not rows:
         raise ValueError("it has no rows")
@@ -267,9 +266,9 @@ def _pair(row: Row, fold: str) -> Question:
     return Question(file_of(row), (row["caption"], negated), groups=(cue_of(negated),))
 
 
-# By a column; the first that is there decides how a file is read.
-JSON_FORMS: Mapping[str, QuestionReader] = {"negative_caption": _sugar_crepe, "hard_negs": _crepe}
-CSV_FORMS: Mapping[str, QuestionReader] = {
+# The first column that is there decides how a file is read.
+JSON_FORMS: Forms = {"negative_caption": _sugar_crepe, "hard_negs": _crepe}
+CSV_FORMS: Forms = {
     "hard_negs": _crepe,
     "caption_0": _negbench,
     "caption": _pair,
@@ -277,7 +276,7 @@ CSV_FORMS: Mapping[str, QuestionReader] = {
 
 
 @cache
-def csv_forms() -> Mapping[str, QuestionReader]:
+def csv_forms() -> Forms:
     """Return how the rows of a CSV file of questions are read, with those of extensions last."""
     return {**CSV_FORMS, **loaded(lambda extension: extension.questions)}
 

@@ -221,10 +221,7 @@ class Match:
             {"name": scored.system.name, "scores": list(scored.scores), "best": scored.best}
             for scored in self.systems
         ]
-        match = {"lines": lines, "systems": systems}
-        if self.judged_by:
-            match["judged_by"] = self.judged_by
-        return match
+        return {"lines": lines, "systems": systems, **_without_empty(judged_by=self.judged_by)}
 
 
 @dataclass(frozen=True)

@@ -178,12 +178,12 @@ def _with_milvus(
 
 def _local_index(embeddings: Vectors, contents: Numbers, ids: Numbers, rows: Numbers) -> ExactIndex:
     """Return an exact index of the same contents, each once: those of `rows`, by `ids`."""
+    # Otherwise nothing is copied.
+    if len(ids) < len(contents):
+        contents = ids
+        embeddings = embeddings[rows]
     local = ExactIndex(embeddings.shape[1])
-    if len(ids) == len(contents):
-        # Nothing is copied.
-        local.add(contents, embeddings)
-    else:
-        local.add(ids, embeddings[rows])
+    local.add(contents, embeddings)
     return local
 
 

@@ -26,6 +26,8 @@ from nt2vr.search.strategies import (
 
 # Words of a query that are left out one by one.
 MAX_WORDS = 40
+# Returns a model by its name.
+EncoderOf = Callable[[str], Encoder]
 # Largest difference between two computations of one vector, or poolings of one clip.
 SAME = 1e-3
 WHOLE_QUERIES = (
@@ -105,7 +107,7 @@ class Why:
 def explain(
     answer: Answer,
     video_id: str,
-    encoder_of: Callable[[str], Encoder],
+    encoder_of: EncoderOf,
     columns: Iterable[int] | None = None,
 ) -> tuple[Why, ...]:
     """Explain a clip's scores in an answer: in the columns of these numbers, by default in all."""
@@ -208,7 +210,6 @@ def _is_same_search(first: SearchedClip, second: SearchedClip) -> bool:
 
 
 def _compared_vectors(clip: SearchedClip) -> list[Vector]:
-    """List the vectors that a clip was compared with."""
     exclusion = clip.exclusion
     if exclusion is None:
         return [clip.vector]
@@ -235,7 +236,6 @@ def _word_variants(query: Query, roles: Sequence[Role]) -> Iterator[tuple[Word, 
 
 
 def _without_each_word(text: str) -> Iterator[tuple[str, str]]:
-    """Yield each word, and the text without it."""
     words = text.split()
     for number, word in enumerate(words):
         yield word, " ".join(words[:number] + words[number + 1 :])
@@ -316,7 +316,7 @@ def _weigh_by_vector(parts: Sequence[_EmbeddedPart], roles: Sequence[Role], vect
 
 
 def scored_backwards(
-    answer: Answer, video_id: str, encoder_of: Callable[[str], Encoder]
+    answer: Answer, video_id: str, encoder_of: EncoderOf
 ) -> tuple[float | None, ...]:
     """Score a clip with its frames in reverse order, under each system of an answer.
 
@@ -325,9 +325,7 @@ def scored_backwards(
     return tuple(_score_backwards(ranking, video_id, encoder_of) for ranking in answer.rankings)
 
 
-def _score_backwards(
-    ranking: Ranking, video_id: str, encoder_of: Callable[[str], Encoder]
-) -> float | None:
+def _score_backwards(ranking: Ranking, video_id: str, encoder_of: EncoderOf) -> float | None:
     clip = ranking.searched_clip(video_id)
     if clip is None:
         return None
