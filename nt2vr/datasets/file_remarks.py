@@ -79,10 +79,8 @@ def _undescribed_files(files: Files, used: set[str]) -> list[str]:
     if not undescribed:
         return []
 
-    targets = set()
-    for path in used:
-        if os.path.islink(files.folder / path):
-            targets.add(os.path.realpath(files.folder / path))
+    links = [files.folder / path for path in used if os.path.islink(files.folder / path)]
+    targets = set(map(os.path.realpath, links))
     return [path for path in undescribed if os.path.realpath(files.folder / path) not in targets]
 
 

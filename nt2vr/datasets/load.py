@@ -136,17 +136,16 @@ def load_dataset(
     split, split_remarks = _available_split(name, splits, split, or_validation)
 
     texts_of = captions_of_split(name, splits, split)
-    videos = tuple(
-        Video(video_id, files.folder / located.paths[video_id], tuple(texts))
-        for video_id, texts in texts_of.items()
-    )
-    if not videos:
+    if not texts_of:
         noun = "videos" if split == "all" else f"{split} videos"
         raise DatasetError(f"{name} has no {noun} with captions under {files.folder}.")
     return Dataset(
         name=name,
         split=split,
-        videos=videos,
+        videos=tuple(
+            Video(video_id, files.folder / located.paths[video_id], tuple(texts))
+            for video_id, texts in texts_of.items()
+        ),
         remarks=(*split_remarks, *annotations.remarks, *located.remarks),
     )
 

@@ -127,17 +127,15 @@ def _changes(common: Mapping[str, CommonValues]) -> MetricValues:
 def _differences(
     common: Mapping[str, CommonValues], intervals: Mapping[str, Interval], units: Units
 ) -> tuple[Difference, ...]:
-    differences = []
-    for measure, both in common.items():
-        differences.append(
-            Difference(
-                measure=measure,
-                num_queries=len(both.positions),
-                first=float(both.first.mean()),
-                second=float(both.second.mean()),
-                difference=float(both.change.mean()),
-                interval=intervals.get(measure),
-                p=sign_flip_p(both.change, units[both.positions]),
-            )
+    return tuple(
+        Difference(
+            measure=measure,
+            num_queries=len(both.positions),
+            first=float(both.first.mean()),
+            second=float(both.second.mean()),
+            difference=float(both.change.mean()),
+            interval=intervals.get(measure),
+            p=sign_flip_p(both.change, units[both.positions]),
         )
-    return tuple(differences)
+        for measure, both in common.items()
+    )

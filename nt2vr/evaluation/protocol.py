@@ -163,7 +163,7 @@ def _measure(
         progress(0, 0, f"loading {model}")
         encoder = models.load(model)
         key = benchmark.media_key(encoder.card)
-        if videos is None or key != last_key:
+        if key != last_key:
             videos = benchmark.embed(encoder, progress)
             last_key = key
         of_model = list(group)

@@ -142,6 +142,5 @@ def pairs_to_compare(
     if not specs:
         return []
     pairs = [telling_pair(specs, requested, metrics)]
-    for name in competing(specs, requested):
-        pairs.append((baseline_of(name, specs), name))
+    pairs += [(baseline_of(name, specs), name) for name in competing(specs, requested)]
     return [(first, second) for first, second in dict.fromkeys(pairs) if first != second]

@@ -273,18 +273,17 @@ def choices_of(questions: JudgedQueries, texts: Sequence[str]) -> tuple[list[Jud
         if question.wanted is not None and not question.cue:
             affirmative.update(question.others.tolist())
 
-    answers = []
-    text_rows = row_array(sorted(wrong))
-    for row in text_rows.tolist():
-        answers.append(
-            JudgedQuery(
-                kind="choice",
-                text=texts[row],
-                relevant=row_array(()),
-                wanted=texts[row] if row in affirmative else None,
-            )
+    text_rows = sorted(wrong)
+    answers = [
+        JudgedQuery(
+            kind="choice",
+            text=texts[row],
+            relevant=row_array(()),
+            wanted=texts[row] if row in affirmative else None,
         )
-    return answers, text_rows
+        for row in text_rows
+    ]
+    return answers, row_array(text_rows)
 
 
 def measure_choices(

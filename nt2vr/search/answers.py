@@ -256,10 +256,8 @@ class Answer(_SharingCopies):
 
     def to_pandas(self) -> Any:
         """Return a `pandas.DataFrame` with one row per system and hit."""
-        rows = []
-        for ranking in self.rankings:
-            rows += ranking.rows
-        return data_frame(rows, COLUMNS)
+        rows = chain.from_iterable(ranking.rows for ranking in self.rankings)
+        return data_frame(list(rows), COLUMNS)
 
     def _repr_html_(self) -> str:
         head = parts_html(self.query.text, self.query.wanted, self.query.unwanted)

@@ -56,12 +56,8 @@ class RunEpochs:
             return None
         without_epoch = EPOCH_IN_NAME.sub("", model)
         run = without_epoch if without_epoch in entries else model
-        epochs = []
-        for folder in entries[run].folders:
-            epoch = checkpoint_epoch(folder)
-            if epoch is not None:
-                epochs.append(epoch)
-        return cls(run, tuple(sorted(epochs)))
+        epochs = map(checkpoint_epoch, entries[run].folders)
+        return cls(run, tuple(sorted(epoch for epoch in epochs if epoch is not None)))
 
     def system(self, epoch: int, like: System) -> System:
         """Return the system of an epoch with the strategy of another.
