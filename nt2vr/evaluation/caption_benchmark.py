@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
-from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
 from typing import Literal
@@ -29,7 +28,7 @@ from nt2vr.evaluation.queries import (
     row_numbers,
 )
 from nt2vr.evaluation.text_benchmark import TextBenchmark
-from nt2vr.files import expanded
+from nt2vr.files import expanded, hash_text
 from nt2vr.models.encoder import Encoder
 from nt2vr.negation.generate.build import (
     cached_absences,
@@ -80,7 +79,6 @@ def words_benchmark(
         remarks.append(
             f"{num_left_out} queries are their video's only caption, or deny it; they are left out."
         )
-    content = json.dumps(list(captions.items())).encode()
     gaps = missing_kinds((*KINDS[1:], "without", "not"), [query.kind for query in generated])
     return TextBenchmark(
         name=f"{name} in words",
@@ -89,7 +87,7 @@ def words_benchmark(
         embed=gallery.embedder(),
         source={
             "data": "captions",
-            "content": blake2b(content, digest_size=12).hexdigest(),
+            "content": hash_text(json.dumps(list(captions.items()))),
             "captions": "all",
             "seed": seed,
             "remarks": [REMARK, *remarks],

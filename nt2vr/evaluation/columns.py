@@ -113,8 +113,9 @@ def _honest(kind: str) -> Columns:
 
 def _ranked(head: str, kind: str) -> ColumnGroup:
     columns = _recalls(kind)
-    for name in (MEDIAN_RANK, MEAN_RANK):
-        columns.append(Column(f"{kind}/{name}", name, lower_is_better=True))
+    columns += [
+        Column(f"{kind}/{name}", name, lower_is_better=True) for name in (MEDIAN_RANK, MEAN_RANK)
+    ]
     return ColumnGroup(head, tuple(columns))
 
 

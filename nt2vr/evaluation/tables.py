@@ -280,8 +280,7 @@ def csv_table(report: Report) -> str:
 
     for line in lines:
         row: list[float | str] = [line.name, line.label]
-        for key in keys:
-            row.append(line.metrics.get(key, ""))
+        row += [line.metrics.get(key, "") for key in keys]
         for key in with_interval:
             row += interval_of(report, line, key) or ("", "")
         writer.writerow(row)

@@ -131,8 +131,7 @@ class TextPresentation(Presentation):
     def markdown(self, report: Report) -> str:
         """Return each table, then those of differences."""
         parts = [markdown_table(table.texts(report), num_left=1) for table in tables_of(report)]
-        for first, second in report.differences:
-            parts.append(difference_markdown(report, first, second))
+        parts += [difference_markdown(report, *pair) for pair in report.differences]
         parts.append(f"{size_of(report)}\n")
         return "\n".join(parts)
 

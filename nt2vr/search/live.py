@@ -9,6 +9,7 @@ import logging
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from threading import Event, Lock
 from typing import Protocol
@@ -138,10 +139,9 @@ class LiveModels:
         if not error_of_tower:
             return loaded
 
-        not_indexing: list[str] = []
-        for refusal in error_of_tower.values():
-            not_indexing += refusal.models
-        raise NotIndexedError(" ".join(map(str, error_of_tower.values())), *not_indexing)
+        errors = error_of_tower.values()
+        not_indexing = chain.from_iterable(error.models for error in errors)
+        raise NotIndexedError(" ".join(map(str, errors)), *not_indexing)
 
     def encoder(self, name: str) -> Encoder:
         """Return a model, loaded on first use, without a view of any gallery."""
