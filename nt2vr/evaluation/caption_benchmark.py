@@ -79,7 +79,7 @@ def words_benchmark(
         remarks.append(
             f"{num_left_out} queries are their video's only caption, or deny it; they are left out."
         )
-    gaps = missing_kinds((*KINDS[1:], "without", "not"), [query.kind for query in generated])
+    kinds = [query.kind for query in generated]
     return TextBenchmark(
         name=f"{name} in words",
         video_ids=tuple(captions),
@@ -93,7 +93,7 @@ def words_benchmark(
             "remarks": [REMARK, *remarks],
         },
         captions=captions,
-        gaps=tuple(gaps),
+        gaps=tuple(missing_kinds((*KINDS[1:], "without", "not"), kinds)),
     )
 
 

@@ -137,9 +137,12 @@ def load_benchmark(
             expanded(name), decoder=decoder, cache=cache, progress=progress, prompts=data.prompts
         )
     if name.startswith(WORDS):
-        videos = read_words(path, data.split, progress)
         return words_benchmark(
-            Path(path).stem, videos=videos, seed=data.seed, folder=places.folder, progress=progress
+            Path(path).stem,
+            videos=read_words(path, data.split, progress),
+            seed=data.seed,
+            folder=places.folder,
+            progress=progress,
         )
 
     reader = _DatasetReader(data, places, progress, inputs)

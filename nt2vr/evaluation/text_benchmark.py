@@ -243,13 +243,15 @@ def _queries_on(queries: JudgedQueries, is_readable: Mask) -> JudgedQueries:
 
     remaining = {}
     for position, query in enumerate(queries):
-        relevant = renumber(query.relevant)
-        hard = renumber(query.hard)
-        lacks_pair = query.kind == "picture" and not len(hard)
-        if not len(relevant) or lacks_pair:
-            continue
-        violating = renumber(query.violating)
-        remaining[position] = replace(query, relevant=relevant, hard=hard, violating=violating)
+        changed = replace(
+            query,
+            relevant=renumber(query.relevant),
+            hard=renumber(query.hard),
+            violating=renumber(query.violating),
+        )
+        lacks_pair = query.kind == "picture" and not len(changed.hard)
+        if len(changed.relevant) and not lacks_pair:
+            remaining[position] = changed
     return renumbered(remaining)
 
 

@@ -166,8 +166,11 @@ def _with_subsets(measured: Collection[str], group: ColumnGroup) -> ColumnGroup:
 def _subsets_of(key: str, measured: Collection[str]) -> list[str]:
     """Return the subsets for which a measure is reported separately."""
     prefix = f"{key} "
-    of_key = filter(lambda measured_key: measured_key.startswith(prefix), measured)
-    return sorted(measured_key.removeprefix(prefix) for measured_key in of_key)
+    return sorted(
+        measured_key.removeprefix(prefix)
+        for measured_key in measured
+        if measured_key.startswith(prefix)
+    )
 
 
 TEXTS = TextPresentation()
