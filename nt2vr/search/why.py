@@ -163,19 +163,26 @@ def _take_apart(
     if again is None or not _is_same_search(clip, again):
         return replace(why, notice=NOT_BY_TEXT)
 
-    score = clip.score
-    words = []
-    for (word, _), parts in zip(tried, variant_parts, strict=True):
-        without_word = _searched_again(clip, strategy, parts)
-        if without_word is not None:
-            word = replace(word, share=score - without_word.score)
-        words.append(word)
+    words = [word for word, _ in tried]
     return replace(
         why,
         parts=tuple(_parts(model_query, embedded=query_parts, strategy=strategy, clip=again)),
-        words=tuple(words),
+        words=tuple(_with_shares(words, variant_parts, clip=clip, strategy=strategy)),
         num_untried=len(variants) - len(tried),
     )
+
+
+def _with_shares(
+    words: Sequence[Word], parts_without: Sequence[EmbeddedParts], clip: SearchedClip, strategy: str
+) -> Iterator[Word]:
+    """Yield words with what the score of a clip owes to each, given the parts without it."""
+    score = clip.score
+    for word, parts in zip(words, parts_without, strict=True):
+        without_word = _searched_again(clip, strategy, parts)
+        if without_word is None:
+            yield word
+        else:
+            yield replace(word, share=score - without_word.score)
 
 
 def _searched_again(clip: SearchedClip, strategy: str, parts: EmbeddedParts) -> SearchedClip | None:
