@@ -24,7 +24,7 @@ def main() -> None:
         contents = np.array([hash_file(path) for path in paths])
         np.savez(
             file,
-            tower=tower_of(encoder.card),
+            tower=tower_of(encoder.card.in_any_precision),
             contents=contents,
             embeddings=np.stack(embeddings).astype(np.float16),
         )

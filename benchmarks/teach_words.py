@@ -39,7 +39,7 @@ from nt2vr.datasets import splits
 from nt2vr.datasets.splits import sample_ids
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.evaluation.caption_benchmark import key_of, words_benchmark
-from nt2vr.evaluation.embed_media import EmbeddedVideos, Vectors
+from nt2vr.evaluation.embed_media import EmbeddedVideos
 from nt2vr.evaluation.measures import (
     Measured,
     summarise,
@@ -48,6 +48,7 @@ from nt2vr.evaluation.queries import JudgedQuery
 from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.files import atomic_write
 from nt2vr.models.card import Card
+from nt2vr.models.encoder import Vectors
 from nt2vr.models.pooling import Mean
 from nt2vr.negation.generate.denial import Denial
 from nt2vr.negation.generate.query_sets import CaptionedVideos, read_captioned_videos

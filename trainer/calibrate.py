@@ -20,16 +20,16 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from nt2vr.evaluation.built_in import world_benchmark
-from nt2vr.evaluation.embed_media import EmbeddedVideos, Vectors
+from nt2vr.evaluation.embed_media import EmbeddedVideos
 from nt2vr.evaluation.measures import summarise
 from nt2vr.evaluation.metric_names import COMPOSED_HARD_PAIRS, COMPOSED_MIR
 from nt2vr.evaluation.queries import JudgedQueries, JudgedQuery, Mask, mask, row_array
 from nt2vr.evaluation.scoring import score_table
 from nt2vr.evaluation.text_benchmark import TextBenchmark
-from nt2vr.evaluation.text_systems import parse_query, search_vectors
+from nt2vr.evaluation.text_systems import search_vectors
 from nt2vr.models.card import write_card
 from nt2vr.models.checkpoint import read_checkpoint
-from nt2vr.models.encoder import Encoder
+from nt2vr.models.encoder import Encoder, Vectors
 from nt2vr.progress import silent
 from nt2vr.search.exclusion import averaged
 from nt2vr.search.rank import LOW_SCORE
@@ -137,7 +137,7 @@ def excess_weight(encoder: Encoder, videos: Vectors, queries: JudgedQueries) -> 
     is_relevant = mask([query.relevant for query in queries], len(videos))
     is_violating = mask([query.violating for query in queries], len(videos))
     gains = {}
-    searches = search_vectors(encoder, systems, queries, understand=parse_query)
+    searches = search_vectors(encoder, systems, queries)
     for weight, system, search in zip(WEIGHTS, systems, searches, strict=True):
         scores = score_table(search.vectors, videos, search.exclusions, gallery=videos)
         right = _percent_on_first_page(is_relevant, scores)

@@ -159,16 +159,24 @@ def listed_captions(
     for split, path, names in lists:
         for number, name in enumerate(names, 1):
             video_id = ids.get(name) or ids.get(stem(name)) or stem(name)
-            place = f"{files.relative(path)}, entry {number}"
             listings.append(
                 Listing(
                     video_id=video_id,
                     captions=captions.get(video_id, []),
                     split=split,
-                    place=place,
+                    place=f"{files.relative(path)}, entry {number}",
                 )
             )
     return listings
+
+
+def first_few(texts: Sequence[str], most: int, separator: str = ", ") -> str:
+    """List the first texts, and count the others."""
+    listed = separator.join(texts[:most])
+    num_others = len(texts) - most
+    if num_others > 0:
+        listed += f"{separator}and {num_others:,} more"
+    return listed
 
 
 def such_as(names: Sequence[str]) -> str:

@@ -22,7 +22,14 @@ from nt2vr.datasets.caption_rows import (
     captions_of,
 )
 from nt2vr.datasets.captions_file import FORM, is_array, is_coco, listings_of, read_captions_file
-from nt2vr.datasets.files import DELIMITERS, EXCEL_DELIMITER, Files, expecting, read_text
+from nt2vr.datasets.files import (
+    DELIMITERS,
+    EXCEL_DELIMITER,
+    Files,
+    expecting,
+    head_of,
+    read_text,
+)
 from nt2vr.datasets.lookup import VIDEO_SUFFIXES, suffix_of, unique_ids
 from nt2vr.errors import DatasetError
 from nt2vr.files import parse_json
@@ -31,8 +38,6 @@ TABLES = ("*.csv", "*.tsv", "*.jsonl")
 OTHERS = ("*.json", "*.txt", "*.caption")
 # Suffixes of the captions file next to a video; the first one that exists counts.
 NEXT_TO_VIDEO = (".caption", ".txt", ".json")
-# The first entry of a JSON array is within them.
-HEAD_BYTES = 16_384
 ReadRows = Callable[[Path], Iterable[Row]]
 
 
@@ -79,7 +84,7 @@ def _merged(files: Files, paths: Sequence[Path]) -> Annotations:
     if len(paths) > 1 and None in splits.values():
         raise files.refuse_several(paths)
 
-    listings: list[Listing] = []
+    listings = []
     remarks: list[str] = []
     name = files.folder.name
     for path, split in splits.items():
@@ -108,15 +113,14 @@ def with_unique_ids(listings: Sequence[Listing]) -> list[Listing]:
 
     So it is where each split counts its files from 0.
     """
-    files_of: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    files_of = defaultdict(set)
     for listing in listings:
         files_of[listing.video_id].add((listing.folder, listing.file))
 
     unique = []
     for listing in listings:
         if len(files_of[listing.video_id]) > 1:
-            file = listing.file or listing.video_id
-            listing = listing._replace(video_id=listing.path, file=file)
+            listing = listing._replace(video_id=listing.path, file=listing.file or listing.video_id)
         unique.append(listing)
     return unique
 
@@ -124,8 +128,8 @@ def with_unique_ids(listings: Sequence[Listing]) -> list[Listing]:
 def _files_next_to_videos(files: Files) -> dict[str, Path]:
     """Return the captions file of each video that has one of the same name next to it."""
     captions_files = {files.relative(path): path for path in files.named(*OTHERS)}
-    next_to_videos: dict[str, Path] = {}
-    used_names: set[str] = set()
+    next_to_videos = {}
+    used_names = set()
     videos_first = sorted(files.media.files, key=lambda file: suffix_of(file) not in VIDEO_SUFFIXES)
     for video in videos_first:
         name = os.path.splitext(video)[0]
@@ -192,8 +196,7 @@ def _has_captions(path: Path) -> bool:
 
 def _names_captions(path: Path) -> bool:
     """Whether the first entries of a JSON file have a key for captions."""
-    with path.open(encoding="utf-8-sig", errors="replace") as file:
-        head = file.read(HEAD_BYTES).lower()
+    head = head_of(path).lower()
     return any(f'"{name}"' in head for name in CAPTION)
 
 

@@ -156,13 +156,12 @@ def _coco_listings(
     listings = []
     for image_id, name in names.items():
         place = f"{source}, image {image_id}"
-        file_path = _path_within(root, name, place)
         listings.append(
             Listing(
                 video_id=ids[name],
                 captions=captions[image_id],
                 place=place,
-                file=file_path,
+                file=_path_within(root, name, place),
                 folder=folder,
             )
         )

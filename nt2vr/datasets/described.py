@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from nt2vr.datasets.base import Listing, Split
 from nt2vr.datasets.lookup import Located, MediaName, suffix_of
@@ -26,8 +27,7 @@ class DescribedVideo:
 
     def texts(self) -> Iterator[str]:
         """Yield the captions of all splits, also empty ones."""
-        for texts in self.captions.values():
-            yield from texts
+        return chain.from_iterable(self.captions.values())
 
     def named_places(self) -> Iterator[str]:
         """Yield the name of each split, and where its first entry stands."""
@@ -66,7 +66,7 @@ def media_names(described: DescribedVideos) -> dict[str, MediaName]:
 def merge_by_file(described: DescribedVideos, located: Located) -> DescribedVideos:
     """Merge the ids of one file under the first of them; videos without a file are left out."""
     first_ids: dict[str, str] = {}
-    merged: DescribedVideos = {}
+    merged = {}
     for video_id, video in described.items():
         file = located.files.get(video_id)
         if file is None:

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable, Sequence
 
-from nt2vr.datasets.base import such_as
+from nt2vr.datasets.base import first_few, such_as
 from nt2vr.datasets.described import DescribedVideos
 from nt2vr.datasets.files import Files
 from nt2vr.datasets.lookup import Located
@@ -47,12 +47,9 @@ def unclear_remark(located: Located, count: int, noun: str) -> list[str]:
     if not located.unclear:
         return []
     reasons = [f"{name}: {reason}" for name, reason in located.unclear.items()]
-    text = "; ".join(reasons[:NAMED_UNCLEAR])
-    num_unclear = len(reasons)
-    if num_unclear > NAMED_UNCLEAR:
-        text += f"; and {num_unclear - NAMED_UNCLEAR:,} more"
+    text = first_few(reasons, NAMED_UNCLEAR, separator="; ")
     return [
-        f"{num_unclear} of {count} {noun} cannot be tied to one file ({text}); they are left out."
+        f"{len(reasons)} of {count} {noun} cannot be tied to one file ({text}); they are left out."
     ]
 
 
@@ -82,10 +79,8 @@ def _undescribed_files(files: Files, used: set[str]) -> list[str]:
     if not undescribed:
         return []
 
-    targets = set()
-    for path in used:
-        if os.path.islink(files.folder / path):
-            targets.add(os.path.realpath(files.folder / path))
+    links = [files.folder / path for path in used if os.path.islink(files.folder / path)]
+    targets = set(map(os.path.realpath, links))
     return [path for path in undescribed if os.path.realpath(files.folder / path) not in targets]
 
 

@@ -20,6 +20,10 @@ from nt2vr.progress import Progress, silent
 DELIMITERS = ",;\t|"
 # Before the delimiter, in a first line for Excel.
 EXCEL_DELIMITER = "sep="
+# What files of another form than expected raise.
+UNREADABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, csv.Error)
+# Characters of a JSON file that hold its first entry.
+HEAD = 16_384
 # Columns that are named in a message.
 MOST_COLUMNS = 20
 
@@ -45,10 +49,8 @@ class Files:
         self.media = MediaLookup(self.folder, relative_paths)
         self._annotations = [self.path]
         if path.is_dir():
-            self._annotations = []
-            for name in relative_paths:
-                if suffix_of(name) not in MEDIA_SUFFIXES:
-                    self._annotations.append(self.folder / name)
+            names = (name for name in relative_paths if suffix_of(name) not in MEDIA_SUFFIXES)
+            self._annotations = [self.folder / name for name in names]
 
     def named(self, *patterns: str) -> list[Path]:
         """Return the annotation files that match a pattern in any case, shallowest first."""
@@ -91,16 +93,7 @@ def expecting(path: Path, form: str) -> Iterator[None]:
     except InterruptedError:
         # The work was cancelled.
         raise
-    except (
-        OSError,
-        ValueError,
-        KeyError,
-        IndexError,
-        TypeError,
-        AttributeError,
-        csv.Error,
-        DatasetError,
-    ) as error:
+    except (*UNREADABLE, DatasetError) as error:
         if isinstance(error, KeyError):
             reason = f"{error} is missing"
         else:
@@ -127,6 +120,12 @@ def read_text(path: Path) -> str:
         return content.decode("utf-8-sig")
     except ValueError:
         raise ValueError("it is not UTF-8; save it as “CSV UTF-8”") from None
+
+
+def head_of(path: Path) -> str:
+    """Read the beginning of a JSON file, which has its first entry."""
+    with path.open(encoding="utf-8-sig", errors="replace") as file:
+        return file.read(HEAD)
 
 
 def read_table(path: Path, *needed: Collection[str]) -> Iterator[tuple[str, dict[str, str]]]:

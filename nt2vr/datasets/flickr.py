@@ -3,6 +3,7 @@
 Flickr30k and Flickr8k are also read from their original files.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -80,12 +81,9 @@ def _load(files: Files) -> Annotations:
     path = files.single(*MARKS)
     assert path, "one of the marks was found"
     with expecting(path, FORM):
-        picture_captions = _picture_captions(path)
-    ids = unique_ids(picture for picture, _ in picture_captions)
-    captions: Captions = {}
-    for picture, caption in picture_captions:
-        captions.setdefault(ids[picture], []).append(caption)
-
+        captions_of_picture = _read_captions(path)
+    ids = unique_ids(captions_of_picture)
+    captions = {ids[picture]: texts for picture, texts in captions_of_picture.items()}
     pictures = dict(zip(ids.values(), ids, strict=True))
     listings = _listings(files, path, captions, ids)
     with_files = [listing._replace(file=pictures.get(listing.video_id, "")) for listing in listings]
@@ -103,19 +101,20 @@ def _listings(
     return [Listing(video_id, texts, place=place) for video_id, texts in captions.items()]
 
 
-def _picture_captions(path: Path) -> list[tuple[str, str]]:
-    """Return the name of a picture's file and a caption per line."""
+def _read_captions(path: Path) -> Captions:
+    """Return the captions of each picture, by the name of its file."""
+    captions = defaultdict[str, list[str]](list)
     lines = list(filter(str.strip, read_text(path).split("\n")))
     if "\t" not in lines[0]:
-        rows = read_table(path, ["image"], ["caption"])
-        return [(row["image"].strip(), row["caption"].strip()) for _, row in rows]
+        for _, row in read_table(path, ["image"], ["caption"]):
+            captions[row["image"].strip()].append(row["caption"].strip())
+        return captions
 
-    picture_captions = []
     for line in lines:
         cells = line.split("\t")
         picture = cells[0].partition("#")[0]
-        picture_captions.append((picture.strip(), cells[1].strip()))
-    return picture_captions
+        captions[picture.strip()].append(cells[1].strip())
+    return captions
 
 
 def _name_of(path: Path) -> str:

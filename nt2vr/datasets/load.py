@@ -19,7 +19,7 @@ from nt2vr.datasets.described import (
 )
 from nt2vr.datasets.file_remarks import check_has_files, further_remarks, missing_remarks
 from nt2vr.datasets.files import Files
-from nt2vr.datasets.splits import captions_by_split, captions_of_split, split_by_folder
+from nt2vr.datasets.splits import captions_by_split, captions_of_split
 from nt2vr.errors import ConfigError, DatasetError, counted, quoted
 from nt2vr.files import AnyPath, expanded
 from nt2vr.media.gallery import Video
@@ -130,24 +130,22 @@ def load_dataset(
     files = Files(path, progress)
     annotations = _choose_loader(files, kind).load(files)
     name = annotations.name
-    located = _located_videos(annotations, files, with_files, progress)
-
+    located = _located_videos(annotations, files, with_files)
     check_splits(name, located.described)
-    splits = _splits_of(located)
+    splits = captions_by_split(located.described, located.paths)
     split, split_remarks = _available_split(name, splits, split, or_validation)
 
     texts_of = captions_of_split(name, splits, split)
-    videos = tuple(
-        Video(video_id, files.folder / located.paths[video_id], tuple(texts))
-        for video_id, texts in texts_of.items()
-    )
-    if not videos:
+    if not texts_of:
         noun = "videos" if split == "all" else f"{split} videos"
         raise DatasetError(f"{name} has no {noun} with captions under {files.folder}.")
     return Dataset(
         name=name,
         split=split,
-        videos=videos,
+        videos=tuple(
+            Video(video_id, files.folder / located.paths[video_id], tuple(texts))
+            for video_id, texts in texts_of.items()
+        ),
         remarks=(*split_remarks, *annotations.remarks, *located.remarks),
     )
 
@@ -160,30 +158,20 @@ class _LocatedVideos(NamedTuple):
     remarks: Sequence[str]
 
 
-def _located_videos(
-    annotations: Annotations, files: Files, with_files: bool, progress: Progress
-) -> _LocatedVideos:
+def _located_videos(annotations: Annotations, files: Files, with_files: bool) -> _LocatedVideos:
     """Find the files of videos; without files, all videos count, and paths are as they are written."""
     described = describe_videos(annotations.listings)
     if not with_files:
         paths = {video_id: video.first.file for video_id, video in described.items()}
         return _LocatedVideos(described, paths, ())
 
-    progress(0, 0, "finding files")
+    files.progress(0, 0, "finding files")
     located = files.media.locate(media_names(described))
     check_has_files(annotations.name, described, located, files)
     remarks = missing_remarks(described, located, files)
     merged = merge_by_file(described, located)
     remarks += further_remarks(merged, located, files)
     return _LocatedVideos(merged, located.files, remarks)
-
-
-def _splits_of(located: _LocatedVideos) -> Splits:
-    """Return the captions by split, as annotated, or else as folders are named."""
-    splits = captions_by_split(located.described)
-    if splits.keys() == {"all"}:
-        return split_by_folder(splits["all"], located.paths)
-    return splits
 
 
 def _available_split(
@@ -224,7 +212,7 @@ def kind_and_path(data: AnyPath) -> tuple[str, Path]:
     kind, colon, path = str(data).partition(":")
     # The first part of C:\videos is not a kind.
     if not colon or len(kind) == 1 or os.path.exists(data):
-        return "", expanded(str(data))
+        return "", expanded(data)
     return kind, expanded(path)
 
 

@@ -122,7 +122,7 @@ class MediaLookup:
         """
         matches = {video_id: self._first_match(name) for video_id, name in names.items()}
         # The folded names that claim a file.
-        claims: dict[str, set[str]] = defaultdict(set)
+        claims = defaultdict(set)
         for video_id, match in matches.items():
             if len(match.files) == 1:
                 claims[match.files[0]].add(fold(names[video_id].name))
@@ -257,17 +257,13 @@ def _path_of_address(name: str) -> str:
     return unquote(address.path)
 
 
-def _common_tail(path: str, folders: Sequence[str]) -> int:
+def _common_tail(path: str, folders: list[str]) -> int:
     """Count how many folders, from the last one back, are those of a path."""
     if not folders:
         return 0
     path_folders = fold(path).split("/")[:-1]
-    length = 0
-    for path_folder, folder in zip(reversed(path_folders), reversed(folders), strict=False):
-        if path_folder != folder:
-            break
-        length += 1
-    return length
+    backwards = [path_folders[::-1], folders[::-1]]
+    return len(os.path.commonprefix(backwards))  # noqa: RUF071  of folders, not of characters
 
 
 def _has_tail(path: str, tail: str) -> bool:
@@ -295,6 +291,7 @@ def unique_ids(names: Iterable[str]) -> dict[str, str]:
     counts = Counter(stems.values())
     ids = {}
     for name, short_name in stems.items():
-        is_unique = counts[short_name] == 1
+        # The stem of a.jpg.png is the id of a.jpg if there is an a.png, too.
+        is_unique = counts[short_name] == 1 and short_name not in stems
         ids[name] = short_name if is_unique else name
     return ids

@@ -5,10 +5,11 @@ nT2VR calls them MSR-VTT3k (2,990 test videos) and MSR-VTT1k (1,000). MSR-VTT1k 
 video.
 """
 
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from nt2vr.datasets.base import Annotations, Captions, Listing, Loader, split_named
+from nt2vr.datasets.base import Annotations, Listing, Loader, split_named
 from nt2vr.datasets.files import Files, expecting, read_json, read_table, text
 
 CAPTIONS = ("MSRVTT_data.json", "*videodatainfo*.json")
@@ -30,13 +31,12 @@ def _load_1k(files: Files) -> Annotations:
     listings = []
     with expecting(path, TEST_FORM):
         for place, row in read_table(path, ["video_id"], ["sentence"]):
-            place = f"{files.relative(path)}, {place}"
             listings.append(
                 Listing(
                     video_id=text(row["video_id"]),
                     captions=[text(row["sentence"])],
                     split="test",
-                    place=place,
+                    place=f"{files.relative(path)}, {place}",
                 )
             )
 
@@ -59,13 +59,12 @@ def _training_list(
     with expecting(path, TRAINING_FORM):
         for place, row in read_table(path, ["video_id"]):
             video_id = text(row["video_id"])
-            place = f"{files.relative(path)}, {place}"
             listings.append(
                 Listing(
                     video_id=video_id,
                     captions=captions.get(video_id, []),
                     split="train",
-                    place=place,
+                    place=f"{files.relative(path)}, {place}",
                 )
             )
     return listings
@@ -88,23 +87,22 @@ def _official(files: Files) -> list[Listing]:
 def _read_captions(path: Path, source: str, read_ids: Collection[str]) -> list[Listing]:
     """Describe the videos of a file that have captions, but not those that have been read."""
     content = read_json(path)
-    captions: Captions = {}
+    captions = defaultdict[str, list[str]](list)
     for sentence in content["sentences"]:
-        of_video = captions.setdefault(text(sentence["video_id"]), [])
-        of_video.append(text(sentence["caption"]))
+        captions[text(sentence["video_id"])].append(text(sentence["caption"]))
 
     # A video may be listed twice by mistake.
     listings_of: dict[str, list[Listing]] = {}
     for number, video in enumerate(content["videos"], 1):
-        split = split_named(text(video["split"]))
         video_id = text(video["video_id"])
-        listing = Listing(
-            video_id=video_id,
-            captions=captions.get(video_id, []),
-            split=split,
-            place=f"{source}, video {number}",
+        listings_of.setdefault(video_id, []).append(
+            Listing(
+                video_id=video_id,
+                captions=captions.get(video_id, []),
+                split=split_named(text(video["split"])),
+                place=f"{source}, video {number}",
+            )
         )
-        listings_of.setdefault(video_id, []).append(listing)
 
     listings = []
     for video_id in captions:

@@ -36,8 +36,11 @@ def held_out_of(video_ids: Collection[str]) -> list[str]:
     return sample_ids(video_ids, min(HELD_OUT, count))
 
 
-def captions_by_split(described: Mapping[str, DescribedVideo]) -> Splits:
-    """Return the captions that are not empty, of videos that have any, by split."""
+def captions_by_split(described: Mapping[str, DescribedVideo], paths: Mapping[str, str]) -> Splits:
+    """Return the captions that are not empty, of videos that have any, by split.
+
+    Splits are as annotated, or else as the folders of the paths are named.
+    """
     splits: Splits = {}
     for video_id, video in described.items():
         for split, texts in video.captions.items():
@@ -45,10 +48,12 @@ def captions_by_split(described: Mapping[str, DescribedVideo]) -> Splits:
             captions_of_video = list(filter(None, texts))
             if captions_of_video:
                 captions[video_id] = captions_of_video
+    if splits.keys() == {"all"}:
+        return _split_by_folder(splits["all"], paths)
     return splits
 
 
-def split_by_folder(captions: Captions, paths: Mapping[str, str]) -> Splits:
+def _split_by_folder(captions: Captions, paths: Mapping[str, str]) -> Splits:
     """Split videos by their folders if these name at least two splits; others are for training."""
     folder_splits = {video_id: split_of_folders(paths[video_id]) for video_id in captions}
     if len(set(folder_splits.values()) - {None}) < 2:

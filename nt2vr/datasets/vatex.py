@@ -47,19 +47,17 @@ def _load(files: Files) -> Annotations:
     """
     name = "VATEX, public test"
     listings = _official(files)
-    captions: Captions = {listing.video_id: list(listing.captions) for listing in listings}
+    captions = {listing.video_id: list(listing.captions) for listing in listings}
     captions |= _reference_captions(files)
     youtube_ids = _youtube_ids(captions)
 
-    # The halves of the validation set replace the official splits.
+    # The halves of the validation set replace the official splits, perhaps except for training.
     lists = read_split_lists(files, LISTS, LIST_FORM)
     listed_splits = {split_list.split for split_list in lists}
     if listed_splits - {"train"}:
         name = "VATEX, val1k5 and test1k5"
-        if "train" not in listed_splits:
-            listings = [listing for listing in listings if listing.split == "train"]
-        else:
-            listings = []
+        official_splits = {"train"} - listed_splits
+        listings = [listing for listing in listings if listing.split in official_splits]
         clip_ids = dict(zip(youtube_ids.values(), youtube_ids, strict=True))
         listings += listed_captions(files, lists, captions, ids=clip_ids)
     if not listings:
@@ -89,14 +87,12 @@ def _official(files: Files) -> list[Listing]:
             continue
         with expecting(path, FORM):
             for number, entry in enumerate(read_json(path), 1):
-                captions = texts(entry["enCap"])
-                place = f"{files.relative(path)}, entry {number}"
                 listings.append(
                     Listing(
                         video_id=text(entry["videoID"]),
-                        captions=captions,
+                        captions=texts(entry["enCap"]),
                         split=split,
-                        place=place,
+                        place=f"{files.relative(path)}, entry {number}",
                     )
                 )
     return listings

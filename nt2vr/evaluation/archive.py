@@ -267,9 +267,10 @@ def read_remarks(folder: Path) -> dict[int, Remark]:
     if not path.exists():
         return {}
     try:
-        remarks = {}
-        for position, line in read_with_schema(path)["queries"].items():
-            remarks[int(position)] = Remark(str(line["tag"]), str(line["note"]))
+        remarks = {
+            int(position): Remark(str(line["tag"]), str(line["note"]))
+            for position, line in read_with_schema(path)["queries"].items()
+        }
     except UNREADABLE as error:
         raise ConfigError(
             f"{path} cannot be read ({error}). Move it away to write new notes."
@@ -279,9 +280,10 @@ def read_remarks(folder: Path) -> dict[int, Remark]:
 
 def _write_remarks(report: Report, folder: Path, remarks: Remarks) -> None:
     """Write remarks with the texts of the queries, for people who read the file."""
-    lines = {}
-    for position, remark in sorted(remarks.items()):
-        lines[str(position)] = {"text": report.queries[position].text, **asdict(remark)}
+    lines = {
+        str(position): {"text": report.queries[position].text, **asdict(remark)}
+        for position, remark in sorted(remarks.items())
+    }
     write_json(folder / REVIEW, with_schema({"queries": lines}), indent=1)
 
 

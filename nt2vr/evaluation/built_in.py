@@ -10,6 +10,7 @@ import random
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, product
+from os.path import commonprefix
 from pathlib import Path
 from types import MappingProxyType
 
@@ -76,17 +77,18 @@ def fold_questions(
     for fold in FOLDS:
         for row, true_caption, foil in islice(_pairs_of_fold(scenes, captions, fold), count):
             foil_row = foil_rows.setdefault(foil, len(foil_rows))
-            question = JudgedQuery(
-                kind="pair",
-                text=true_caption,
-                relevant=row_array((row,)),
-                # The caption denies nothing.
-                wanted=true_caption,
-                others=row_array((foil_row,)),
-                group=fold,
-                cue=cue_of(foil),
+            questions.append(
+                JudgedQuery(
+                    kind="pair",
+                    text=true_caption,
+                    relevant=row_array((row,)),
+                    # The caption denies nothing.
+                    wanted=true_caption,
+                    others=row_array((foil_row,)),
+                    group=fold,
+                    cue=cue_of(foil),
+                )
             )
-            questions.append(question)
     return tuple(foil_rows), tuple(questions)
 
 
@@ -149,11 +151,8 @@ def one_change(caption: str, foil: str, fold: str) -> bool:
     return 0 < num_removed <= MOST_WORDS
 
 
-def _num_equal_at_start(first: Sequence[str], second: Sequence[str]) -> int:
-    for number, (one_word, other_word) in enumerate(zip(first, second, strict=False)):
-        if one_word != other_word:
-            return number
-    return min(len(first), len(second))
+def _num_equal_at_start(first: list[str], second: list[str]) -> int:
+    return len(commonprefix([first, second]))  # noqa: RUF071  of words, not of characters
 
 
 def world_benchmark(
@@ -237,14 +236,15 @@ def _class_questions(
         in_scene = is_shown[:, scene]
         candidates = np.flatnonzero(in_scene).tolist()
         right = random.Random(f"class {sort} {scene}").choice(candidates)
-        question = JudgedQuery(
-            kind=kind,
-            text=texts[right],
-            relevant=row_array((scene,)),
-            others=class_rows[~in_scene],
-            group=sort,
+        questions.append(
+            JudgedQuery(
+                kind=kind,
+                text=texts[right],
+                relevant=row_array((scene,)),
+                others=class_rows[~in_scene],
+                group=sort,
+            )
         )
-        questions.append(question)
     return questions
 
 
@@ -264,9 +264,7 @@ def _benchmark(
         clips = ClipFile.of(split, scenes, encoder.num_frames, encoder.framing, cache)
         return EmbeddedVideos(clips.embeddings(encoder.as_scored(), progress, keeps_frames=True))
 
-    video_ids = []
-    for row in range(len(scenes)):
-        video_ids.append(f"{split}-{seed}-{row:05d}")
+    video_ids = [f"{split}-{seed}-{row:05d}" for row in range(len(scenes))]
     return TextBenchmark(
         name=name,
         video_ids=tuple(video_ids),
@@ -289,17 +287,16 @@ def gallery_benchmark(
     scenes = [Scene.from_dict(video.scene or {}) for video in videos]
     captions = captions_of(scenes)
     texts = [caption.text for caption in captions]
-    source = {
-        "data": gallery.name,
-        "clips": len(videos),
-        "content": content_of(videos, cache, progress),
-    }
     return TextBenchmark(
         name=gallery.name,
         video_ids=tuple(video.video_id for video in videos),
+        source={
+            "data": gallery.name,
+            "clips": len(videos),
+            "content": content_of(videos, cache, progress),
+        },
         queries=world_queries(texts, SceneDenials(scenes), progress),
         embed=embed_files(videos, decoder, cache, gallery.key),
-        source=source,
         references={"oracle": oracle_metrics(scenes, captions)} if scenes else {},
     )
 

@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
-from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
 from typing import Literal
@@ -29,7 +28,7 @@ from nt2vr.evaluation.queries import (
     row_numbers,
 )
 from nt2vr.evaluation.text_benchmark import TextBenchmark
-from nt2vr.files import expanded
+from nt2vr.files import expanded, hash_text
 from nt2vr.models.encoder import Encoder
 from nt2vr.negation.generate.build import (
     cached_absences,
@@ -39,6 +38,7 @@ from nt2vr.negation.generate.build import (
 )
 from nt2vr.negation.generate.query_sets import CaptionedVideos, read_captioned_videos
 from nt2vr.progress import Progress, silent
+from nt2vr.search.exclusion import unit
 
 # Texts that are encoded between two steps.
 CHUNK = 256
@@ -79,8 +79,7 @@ def words_benchmark(
         remarks.append(
             f"{num_left_out} queries are their video's only caption, or deny it; they are left out."
         )
-    content = json.dumps(list(captions.items())).encode()
-    gaps = missing_kinds((*KINDS[1:], "without", "not"), [query.kind for query in generated])
+    kinds = [query.kind for query in generated]
     return TextBenchmark(
         name=f"{name} in words",
         video_ids=tuple(captions),
@@ -88,13 +87,13 @@ def words_benchmark(
         embed=gallery.embedder(),
         source={
             "data": "captions",
-            "content": blake2b(content, digest_size=12).hexdigest(),
+            "content": hash_text(json.dumps(list(captions.items()))),
             "captions": "all",
             "seed": seed,
             "remarks": [REMARK, *remarks],
         },
         captions=captions,
-        gaps=tuple(gaps),
+        gaps=tuple(missing_kinds((*KINDS[1:], "without", "not"), kinds)),
     )
 
 
@@ -110,10 +109,7 @@ def _generated_queries(
     )
     absences = cached_absences(videos, seed, folder, contents)
     from_sets, remarks = judged_queries(query_sets, row_of)
-    queries = [*from_sets]
-    for absence in absences:
-        queries.append(judged_composed(absence, row_of))
-    return queries, remarks
+    return [*from_sets, *(judged_composed(absence, row_of) for absence in absences)], remarks
 
 
 class _CaptionGallery:
@@ -136,22 +132,19 @@ class _CaptionGallery:
             for number in numbers:
                 key = self._keys[number]
                 self._videos_with[key][video] = None
-        self._rows_without: dict[str, dict[int, int]] = {}
+        # Equal captions share the rows.
+        self._rows_without = cache(self._add_rows)
 
     def rows_without(self, caption: str) -> Mapping[int, int]:
         """Return what stands for each video that has a caption, without it: a row, or NO_CAPTION."""
-        key = key_of(caption)
-        if key not in self._rows_without:
-            self._rows_without[key] = self._add_rows(key)
-        return self._rows_without[key]
+        return self._rows_without(key_of(caption))
 
     def _add_rows(self, key: str) -> dict[int, int]:
         rows = dict.fromkeys(self._videos_with[key], NO_CAPTION)
         for video in rows:
-            remaining = []
-            for number in self._texts_of_row[video]:
-                if self._keys[number] != key:
-                    remaining.append(number)
+            remaining = [
+                number for number in self._texts_of_row[video] if self._keys[number] != key
+            ]
             if remaining:
                 rows[video] = len(self._texts_of_row)
                 self._texts_of_row.append(remaining)
@@ -172,8 +165,7 @@ class _CaptionGallery:
             means = np.empty((len(texts_of_row), encoder.embed_dim), np.float32)
             for row, numbers in enumerate(texts_of_row):
                 means[row] = embeddings[numbers].mean(axis=0)
-            vectors = means / np.linalg.norm(means, axis=1, keepdims=True)
-            return EmbeddedVideos(np.asarray(vectors, np.float32))
+            return EmbeddedVideos(unit(means))
 
         return embed
 
@@ -183,7 +175,7 @@ def _without_own_captions(queries: JudgedQueries, gallery: _CaptionGallery) -> J
 
     Queries whose video has no other caption are left out.
     """
-    remaining: dict[int, JudgedQuery] = {}
+    remaining = {}
     for position, query in enumerate(queries):
         if query.kind not in ("original", "negated"):
             remaining[position] = query

@@ -116,64 +116,47 @@ def class_task(
     Of each video, `labels` are its class and its data set, for whose classes it is asked; a
     ConfigError refuses a data set with a single class.
     """
-    labels_as_asked = [_as_asked(name, data_set) for name, data_set in labels]
+    labels_as_asked = [
+        # Groups of a question are joined by "; ".
+        Label(name.lower().replace("_", " "), data_set.replace("; ", ", "))
+        for name, data_set in labels
+    ]
     classes = _classes_of(labels_as_asked)
-    sentences: dict[str, int] = {}
+    text_rows: dict[str, int] = {}
     averaged: dict[str, tuple[str, ...]] = {}
     questions: list[JudgedQuery] = []
     for kind, of_kind in (("class", prompts.plain), (LENIENT, prompts.negated)):
-        if of_kind:
-            sentence_of = _sentences_of(of_kind, classes, averaged)
-            for sentence in sentence_of.values():
-                sentences.setdefault(sentence, len(sentences))
-            questions += _questions(
-                kind,
-                sentence_of=sentence_of,
-                labels=labels_as_asked,
-                classes=classes,
-                text_rows=sentences,
-            )
-    return Task(
-        videos=videos,
-        queries=questions,
-        texts=tuple(sentences),
-        averaged=averaged,
-    )
-
-
-def _as_asked(name: str, data_set: str) -> Label:
-    # Groups of a question are joined by "; ".
-    return Label(name.lower().replace("_", " "), data_set.replace("; ", ", "))
+        if not of_kind:
+            continue
+        # The sentence of the first prompt stands for those of all.
+        sentence_of = {}
+        for name in chain(*classes.values()):
+            filled = tuple(prompt.replace(SLOT, name) for prompt in of_kind)
+            sentence_of[name] = filled[0]
+            text_rows.setdefault(filled[0], len(text_rows))
+            if len(filled) > 1:
+                averaged[filled[0]] = filled
+        questions += _questions(
+            kind,
+            sentence_of=sentence_of,
+            labels=labels_as_asked,
+            classes=classes,
+            text_rows=text_rows,
+        )
+    return Task(videos=videos, queries=questions, texts=tuple(text_rows), averaged=averaged)
 
 
 def _classes_of(labels: Sequence[Label]) -> dict[str, list[str]]:
     """Return the classes of each data set, in the order of their first videos."""
     classes: dict[str, list[str]] = {}
-    for label in labels:
-        of_data_set = classes.setdefault(label.data_set, [])
-        if label.name not in of_data_set:
-            of_data_set.append(label.name)
+    for label in dict.fromkeys(labels):
+        classes.setdefault(label.data_set, []).append(label.name)
     for data_set, names in classes.items():
         if len(names) < 2:
             raise ConfigError(
                 f"{data_set or 'The data'} has a single class. Give at least two to choose between."
             )
     return classes
-
-
-def _sentences_of(
-    prompts: Sequence[str],
-    classes: Mapping[str, Sequence[str]],
-    averaged: dict[str, tuple[str, ...]],
-) -> dict[str, str]:
-    """Return the sentence that asks for each class; that of the first prompt stands for all, in `averaged`."""
-    sentence_of: dict[str, str] = {}
-    for name in chain(*classes.values()):
-        filled = tuple(prompt.replace(SLOT, name) for prompt in prompts)
-        sentence_of[name] = filled[0]
-        if len(filled) > 1:
-            averaged[filled[0]] = filled
-    return sentence_of
 
 
 def _questions(

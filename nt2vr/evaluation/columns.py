@@ -59,9 +59,12 @@ class Column:
         return f"{value:.{self.decimals}f}"
 
 
+Columns = tuple[Column, ...]
+
+
 class ColumnGroup(NamedTuple):
     head: str
-    columns: tuple[Column, ...]
+    columns: Columns
 
     @property
     def keys(self) -> frozenset[str]:
@@ -77,33 +80,27 @@ class ColumnGroup(NamedTuple):
 TableGroups = tuple[ColumnGroup, ...]
 
 
-def _retrieval(kind: str) -> tuple[Column, ...]:
+def _retrieval(kind: str) -> Columns:
     return (*_recalls(kind), Column(f"{kind}/{MIR}", MIR, 3))
 
 
 def _recalls(kind: str) -> list[Column]:
-    columns = []
-    for name in map(recall, KS):
-        columns.append(Column(f"{kind}/{name}", name))
-    return columns
+    return [Column(f"{kind}/{name}", name) for name in map(recall, KS)]
 
 
-def _retrieval_lost(kind: str) -> tuple[Column, ...]:
-    columns = []
-    for column in _retrieval(kind):
-        name = column.head
-        columns.append(
-            replace(
-                column,
-                key=f"{kind}/{delta(name)}",
-                head=f"Δ{name}",
-                meaning=DELTA_MEANING,
-            )
+def _retrieval_lost(kind: str) -> Columns:
+    return tuple(
+        replace(
+            column,
+            key=f"{kind}/{delta(column.head)}",
+            head=f"Δ{column.head}",
+            meaning=DELTA_MEANING,
         )
-    return tuple(columns)
+        for column in _retrieval(kind)
+    )
 
 
-def _honest(kind: str) -> tuple[Column, ...]:
+def _honest(kind: str) -> Columns:
     name = violations(FIRST_PAGE)
     violated = Column(
         key=f"{kind}/{name}",
@@ -116,8 +113,9 @@ def _honest(kind: str) -> tuple[Column, ...]:
 
 def _ranked(head: str, kind: str) -> ColumnGroup:
     columns = _recalls(kind)
-    for name in (MEDIAN_RANK, MEAN_RANK):
-        columns.append(Column(f"{kind}/{name}", name, lower_is_better=True))
+    columns += [
+        Column(f"{kind}/{name}", name, lower_is_better=True) for name in (MEDIAN_RANK, MEAN_RANK)
+    ]
     return ColumnGroup(head, tuple(columns))
 
 

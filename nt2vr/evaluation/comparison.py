@@ -75,7 +75,7 @@ def positions_by_difference(
 
 def _gains(report: Report, first: str, second: str) -> Array:
     """Return by how much the second system beats the first, query by query: (Q,)."""
-    gains: Array = np.log(report.measured[first].ranks) - np.log(report.measured[second].ranks)
+    gains = np.log(report.measured[first].ranks) - np.log(report.measured[second].ranks)
     # Negated queries must not find the videos of their original captions.
     gains[_is_negated(report)] *= -1
     return gains
@@ -109,12 +109,11 @@ def first_videos(report: Report, position: int, system: str) -> list[tuple[str, 
     if not len(first):
         return []
     query = report.queries[position]
+    right = query.relevant.tolist()
+    violating = query.violating.tolist()
     if query.kind == "negated":
+        violating = right
         right = []
-        violating = query.relevant.tolist()
-    else:
-        right = query.relevant.tolist()
-        violating = query.violating.tolist()
 
     videos = []
     for row in first[position].tolist():
@@ -171,7 +170,6 @@ def break_down(report: Report, first: str, second: str, key: str) -> tuple[CueGr
 
 
 def _values_of(report: Report, system: str, key: str) -> Values:
-    """Return a system's values by a metric."""
     report.check_system(system)
     by_metric = report.values[system]
     if key not in by_metric:
@@ -181,7 +179,7 @@ def _values_of(report: Report, system: str, key: str) -> Values:
 
 def _groups(table: Array, units: Units, cues: Sequence[str]) -> Iterator[CueGroup]:
     yield _group("", table, units)
-    rows_of: defaultdict[str, list[int]] = defaultdict(list)
+    rows_of = defaultdict(list)
     for row, cue in enumerate(cues):
         rows_of[cue].append(row)
     if rows_of.keys() == {""}:

@@ -43,7 +43,7 @@ def _judged_captions(sets: QuerySets, row_of: Mapping[str, int]) -> list[JudgedQ
     """Find the videos of captions, and the captions that negated ones deny."""
     queries: list[JudgedQuery] = []
     # Of captions, by their ids.
-    position_of: dict[str, int] = {}
+    position_of = {}
     for caption in sets.original:
         video_id = caption.cap_id.rpartition("#enc#")[0] or caption.video_id
         row = row_of.get(video_id)

@@ -77,7 +77,7 @@ def paired_differences(
         values: per-query values by system and measure.
         units: of the queries, as of `units_of`.
     """
-    common: dict[Pair, dict[str, CommonValues]] = {}
+    common = {}
     for first, second in pairs:
         common[first, second] = _common_measures(values[first], values[second])
 
@@ -109,7 +109,7 @@ def common_values(first: Values, second: Values) -> CommonValues:
 
 def _common_measures(first: MetricValues, second: MetricValues) -> dict[str, CommonValues]:
     """Match all measures of two systems; those that are not means are left out."""
-    common: dict[str, CommonValues] = {}
+    common = {}
     for measure, of_first in first.items():
         if measure not in second or of_first.statistic is not None:
             continue
@@ -121,18 +121,14 @@ def _common_measures(first: MetricValues, second: MetricValues) -> dict[str, Com
 
 def _changes(common: Mapping[str, CommonValues]) -> MetricValues:
     """Return what the second system gains by each measure."""
-    changes = {}
-    for measure, both in common.items():
-        changes[measure] = Values(both.positions, both.change)
-    return changes
+    return {measure: Values(both.positions, both.change) for measure, both in common.items()}
 
 
 def _differences(
     common: Mapping[str, CommonValues], intervals: Mapping[str, Interval], units: Units
 ) -> tuple[Difference, ...]:
-    differences = []
-    for measure, both in common.items():
-        difference = Difference(
+    return tuple(
+        Difference(
             measure=measure,
             num_queries=len(both.positions),
             first=float(both.first.mean()),
@@ -141,5 +137,5 @@ def _differences(
             interval=intervals.get(measure),
             p=sign_flip_p(both.change, units[both.positions]),
         )
-        differences.append(difference)
-    return tuple(differences)
+        for measure, both in common.items()
+    )

@@ -7,8 +7,8 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nt2vr.datasets.base import first_few
 from nt2vr.datasets.video_inputs import VideoVectors
 from nt2vr.errors import DatasetError, MediaError, quoted
 from nt2vr.evaluation.queries import row_numbers
@@ -16,7 +16,7 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.media.store import Cache
 from nt2vr.models.capabilities import VideoInputName
-from nt2vr.models.encoder import Encoder
+from nt2vr.models.encoder import Encoder, Vectors
 from nt2vr.progress import Progress, silent, tracked
 from nt2vr.search.embed_clips import embed_gallery
 
@@ -24,7 +24,6 @@ from nt2vr.search.embed_clips import embed_gallery
 MAX_NAMES = 20
 
 InputVectors = Mapping[VideoInputName, VideoVectors]
-Vectors = NDArray[np.float32]  # (N, D)
 
 
 class EmbeddedVideos(NamedTuple):
@@ -47,15 +46,10 @@ def unreadable_remark(
     unreadable: Mapping[str, str], num_videos: int, num_lost: int, num_queries: int
 ) -> str:
     """Name files that cannot be read, with the reasons, and count the queries that go with them."""
-    described = []
-    for video_id, reason in unreadable.items():
-        described.append(f"{video_id} ({reason.rstrip('.')})")
-    names = ", ".join(described[:MAX_NAMES])
-    num_unreadable = len(described)
-    if num_unreadable > MAX_NAMES:
-        names += f", and {num_unreadable - MAX_NAMES:,} more"
+    described = [f"{video_id} ({reason.rstrip('.')})" for video_id, reason in unreadable.items()]
     return (
-        f"{num_unreadable:,} of {num_videos:,} videos cannot be read: {names}. They are left out, "
+        f"{len(described):,} of {num_videos:,} videos cannot be read: "
+        f"{first_few(described, MAX_NAMES)}. They are left out, "
         f"and {num_lost:,} of {num_queries:,} queries with them."
     )
 
@@ -97,10 +91,7 @@ def embed_files(
         if of_frames or encoder.capabilities.weighs_frames:
             readable = embedded.all_frames[embedded.frame_rows]
         rows = [row_of[video.video_id] for video in embedded.gallery.videos]
-        unreadable: dict[str, str] = {}
-        for video_id, reason in embedded.skipped:
-            unreadable.setdefault(video_id, reason)
-        return EmbeddedVideos(_with_zeros(readable, rows, len(videos)), unreadable)
+        return EmbeddedVideos(_with_zeros(readable, rows, len(videos)), dict(embedded.skipped))
 
     return embed
 
@@ -122,12 +113,8 @@ def embed_vectors(
         of_input = vectors[input_name]
         _check_width(encoder, of_input)
 
-        rows = []
-        inputs = []
-        for row, video in enumerate(videos):
-            if video.video_id in of_input.of_video:
-                rows.append(row)
-                inputs.append(of_input.of_video[video.video_id])
+        rows = [row for row, video in enumerate(videos) if video.video_id in of_input.of_video]
+        inputs = [of_input.of_video[videos[row].video_id] for row in rows]
         pooled = encoder.pool(np.stack(inputs)[:, None])
         return EmbeddedVideos(_with_zeros(pooled, rows, len(videos)))
 

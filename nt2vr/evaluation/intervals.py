@@ -1,7 +1,7 @@
 """How sure a figure is: confidence intervals by resampling queries, and a test of a difference."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import product
 from math import erfc, sqrt
 from typing import NamedTuple, TypeVar
@@ -120,17 +120,13 @@ def intervals_of(
 
     intervals: dict[Key, dict[str, Interval]] = {system: {} for system in metrics}
     for group in same_queries.values():
-        of_group = _same_resamples(list(group.values()), units)
+        table = np.stack([metric.values for metric in group.values()], axis=1)
+        any_metric = next(iter(group.values()))
+        of_group = intervals_of_means(table, units[any_metric.positions])
         for (system, name), interval in zip(group, of_group, strict=True):
             if interval is not None:
                 intervals[system][name] = interval
     return intervals
-
-
-def _same_resamples(metrics: Sequence[Values], units: Units) -> list[Interval | None]:
-    """Return the intervals of metrics of the same queries."""
-    table = np.stack([metric.values for metric in metrics], axis=1)
-    return intervals_of_means(table, units[metrics[0].positions])
 
 
 def sign_flip_p(differences: Array, units: Units) -> float:

@@ -132,14 +132,16 @@ class Evaluations:
     def evaluate(self, data: Data, requested: Sequence[System], progress: Progress) -> Report:
         """Evaluate systems and their controls in this thread, and return the report without archiving it."""
         systems = with_controls(requested, self._models)
-        inputs = set()
-        for system in systems:
-            card = self._models.card(system.model)
-            inputs.add(card.capabilities.video_input)
-        benchmark = self._benchmark(data, frozenset(inputs), progress)
-        store = ResultStore(self.places.folder)
+        cards = [self._models.card(system.model) for system in systems]
+        inputs = frozenset(card.capabilities.video_input for card in cards)
+        benchmark = self._benchmark(data, inputs, progress)
         return evaluate(
-            benchmark, systems, self._models, store, progress, named=list(dict.fromkeys(requested))
+            benchmark,
+            systems,
+            models=self._models,
+            store=ResultStore(self.places.folder),
+            progress=progress,
+            named=list(dict.fromkeys(requested)),
         )
 
     def _benchmark(self, data: Data, inputs: Inputs, progress: Progress) -> TextBenchmark:

@@ -5,6 +5,7 @@ of R@k, MIR and their differences: Wang et al., "Learn to Understand Negation in
 ACM MM 2022, section 3.2.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -34,7 +35,7 @@ from nt2vr.evaluation.metric_names import (
     violations,
 )
 from nt2vr.evaluation.queries import JudgedQueries, JudgedQuery, Rows, kinds_of
-from nt2vr.extension import extensions
+from nt2vr.extension import combined
 
 # Videos that are checked for violations.
 FIRST_PAGE = 10
@@ -152,10 +153,10 @@ def _per_group(
     name: str, queries: JudgedQueries, positions: Positions, values: Array
 ) -> MetricValues:
     """Return a measure at all positions, and of each group; `values` has one for every query."""
-    metrics = {}
-    for suffix, in_group in positions_by_group(queries, positions).items():
-        metrics[f"{name}{suffix}"] = Values(in_group, values[in_group])
-    return metrics
+    return {
+        f"{name}{suffix}": Values(in_group, values[in_group])
+        for suffix, in_group in positions_by_group(queries, positions).items()
+    }
 
 
 def _negated(queries: JudgedQueries, positions: Positions, measured: Measured) -> MetricValues:
@@ -262,7 +263,7 @@ def _distinct_pairs(
     queries: JudgedQueries, positions: Positions, pair_scores: NDArray[np.float32]
 ) -> Array:
     """Return each pair of a text and a picture once, (N, 2), as `average_precision` takes it."""
-    pairs: dict[tuple[str, int], tuple[float, float]] = {}
+    pairs = {}
     for position in positions.tolist():
         query = queries[position]
         right_score, wrong_score = pair_scores[position].tolist()
@@ -323,10 +324,7 @@ def _data_set_of(query: JudgedQuery) -> str:
 @cache
 def class_groups() -> Mapping[str, Path]:
     """Return the file with the names of the classes of each group that extensions know."""
-    groups: dict[str, Path] = {}
-    for extension in extensions():
-        groups |= extension.class_groups
-    return groups
+    return combined(lambda extension: extension.class_groups)
 
 
 FAMILIES: Mapping[str, Sequence[Measure]] = {
@@ -345,11 +343,11 @@ FAMILIES: Mapping[str, Sequence[Measure]] = {
 
 def positions_by_group(queries: JudgedQueries, positions: Positions) -> dict[str, Positions]:
     """Return all positions as "", then those of each group as " NAME", in alphabetical order."""
-    in_group: dict[str, list[int]] = {}
+    in_group = defaultdict(list)
     for position in positions.tolist():
         for name in queries[position].group.split("; "):
             if name:
-                in_group.setdefault(name, []).append(position)
+                in_group[name].append(position)
 
     by_suffix = {"": positions}
     for name in sorted(in_group):

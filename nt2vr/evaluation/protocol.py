@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 
-from nt2vr.evaluation.embed_media import EmbeddedVideos
 from nt2vr.evaluation.measures import Measured
 from nt2vr.evaluation.report import Report, Result
 from nt2vr.evaluation.roles import Spec
@@ -60,9 +59,7 @@ class ResultStore:
 
     def _path(self, digest: str, spec: Spec) -> Path:
         """Return the file of a result; models are identified by their weights, not by their names."""
-        identity = {**spec}
-        for name in ("model", "base"):
-            identity.pop(name, None)
+        identity = {name: value for name, value in spec.items() if name not in ("model", "base")}
         key = hash_text(json.dumps([PROTOCOL, digest, identity], sort_keys=True))
         return self._folder / f"{key}.npz"
 
@@ -129,11 +126,8 @@ def evaluate(
         if store is not None:
             store.put(benchmark.digest, specs[system], of_system)
 
-    results = []
-    for system, spec in specs.items():
-        results.append(Result(system.name, spec, measured[system]))
     return benchmark.report(
-        results,
+        [Result(system.name, spec, measured[system]) for system, spec in specs.items()],
         notes=_notes_of(cards),
         named=[system.name for system in named],
     )
@@ -141,11 +135,8 @@ def evaluate(
 
 def _notes_of(cards: Mapping[System, Card]) -> list[str]:
     """Return what the cards of models note, once per model."""
-    notes: dict[str, None] = {}
-    for system, card in cards.items():
-        if card.notes:
-            notes[f"{system.model}: {card.notes}"] = None
-    return list(notes)
+    notes = [f"{system.model}: {card.notes}" for system, card in cards.items() if card.notes]
+    return list(dict.fromkeys(notes))
 
 
 def _stored(
@@ -166,13 +157,13 @@ def _measure(
 ) -> Iterator[tuple[System, Measured]]:
     """Yield the results of systems, model by model; models with equal keys share embeddings."""
     last_key = ""
-    videos: EmbeddedVideos | None = None
+    videos = None
     by_model = sorted(systems, key=lambda system: system.model)
     for model, group in groupby(by_model, lambda system: system.model):
         progress(0, 0, f"loading {model}")
         encoder = models.load(model)
         key = benchmark.media_key(encoder.card)
-        if videos is None or key != last_key:
+        if key != last_key:
             videos = benchmark.embed(encoder, progress)
             last_key = key
         of_model = list(group)
@@ -186,10 +177,7 @@ def _unreadable(
 ) -> dict[str, str]:
     """Return the videos that cannot be read, with the reasons; a model that sees frames finds them."""
     unreadable = dict(benchmark.unreadable)
-    seeing = []
-    for system, card in cards.items():
-        if card.capabilities.sees_files:
-            seeing.append(system.model)
+    seeing = [system.model for system, card in cards.items() if card.capabilities.sees_files]
     if not seeing:
         return unreadable
     model = min(seeing)

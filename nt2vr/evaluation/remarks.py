@@ -24,14 +24,9 @@ def kind_counts(report: Report) -> dict[str, int]:
 
 def _few_remark(report: Report) -> str:
     """Say which kinds have so few queries that a single one decides their figures; "" if none has."""
-    few = []
-    smallest = FEW
-    for name, count in kind_counts(report).items():
-        if count < FEW:
-            few.append(f"{name}: {count}")
-            smallest = min(smallest, count)
+    few = {name: count for name, count in kind_counts(report).items() if count < FEW}
     if not few:
         return ""
-    points = 100 / smallest
-    counts = ", ".join(few)
+    points = 100 / min(few.values())
+    counts = ", ".join(f"{name}: {count}" for name, count in few.items())
     return f"Few queries ({counts}). A single one moves a percentage by up to {points:.0f} points."

@@ -225,10 +225,10 @@ class Report:
     @cached_property
     def values(self) -> dict[str, MetricValues]:
         """Per-query values of each metric, per system."""
-        values = {}
-        for system, measured in self.measured.items():
-            values[system] = metric_values(self.queries, measured)
-        return values
+        return {
+            system: metric_values(self.queries, measured)
+            for system, measured in self.measured.items()
+        }
 
     @cached_property
     def metrics(self) -> dict[str, Metrics]:
@@ -304,10 +304,7 @@ class Report:
 
     def ranks(self, position: int) -> dict[str, int]:
         """Return the rank that each system gives a query's best relevant video."""
-        ranks = {}
-        for system, measured in self.measured.items():
-            ranks[system] = int(measured.ranks[position])
-        return ranks
+        return {system: int(measured.ranks[position]) for system, measured in self.measured.items()}
 
     def save(self, folder: Path) -> None:
         """Write the report's files atomically, report.json last."""
@@ -330,7 +327,7 @@ class Report:
 
     def _arrays(self) -> dict[str, Any]:
         """Return what ARRAYS has: the rows of all queries one after another, and all results."""
-        arrays: dict[str, Any] = {
+        arrays = {
             "video_ids": np.array(self.video_ids),
             "texts": np.array(self.texts, np.str_),
         }
@@ -364,34 +361,34 @@ class Report:
 
     def summary(self) -> JsonObject:
         """Return what REPORT has."""
-        summary = {
-            "name": self.name,
-            "digest": self.digest,
-            "source": dict(self.source),
-            "videos": len(self.video_ids),
-            "queries": self.num_queries_by_kind,
-            "references": dict(self.references),
-            "systems": self._systems(),
-            "notes": list(self.notes),
-            "gaps": list(self.gaps),
-            "named": list(self.named),
-            "differences": self._differences(),
-            "created": self.created,
-            "versions": dict(self.versions),
-        }
-        return with_schema(summary)
+        return with_schema(
+            {
+                "name": self.name,
+                "digest": self.digest,
+                "source": dict(self.source),
+                "videos": len(self.video_ids),
+                "queries": self.num_queries_by_kind,
+                "references": dict(self.references),
+                "systems": self._systems(),
+                "notes": list(self.notes),
+                "gaps": list(self.gaps),
+                "named": list(self.named),
+                "differences": self._differences(),
+                "created": self.created,
+                "versions": dict(self.versions),
+            }
+        )
 
     def _systems(self) -> list[JsonObject]:
-        systems = []
-        for result in self.results:
-            line = {
+        return [
+            {
                 "system": result.system,
                 **result.spec,
                 "metrics": self.metrics[result.system],
                 "intervals": self.intervals[result.system],
             }
-            systems.append(line)
-        return systems
+            for result in self.results
+        ]
 
     def _differences(self) -> list[JsonObject]:
         compared = []

@@ -77,10 +77,9 @@ def baseline_of(system: str, specs: Specs) -> str:
     Of a strategy it is the model as it is; of a base itself, the base. Where a model was trained
     from one that the report does not have, it is the first zero-shot model.
     """
-    plain = {}
-    for name, spec in specs.items():
-        if spec.get("strategy") == "plain":
-            plain[spec.get("model")] = name
+    plain = {
+        spec.get("model"): name for name, spec in specs.items() if spec.get("strategy") == "plain"
+    }
     baseline = plain.get(specs[system].get("model"), system)
     seen = {baseline}
     while specs[baseline].get("base") in plain:
@@ -143,6 +142,5 @@ def pairs_to_compare(
     if not specs:
         return []
     pairs = [telling_pair(specs, requested, metrics)]
-    for name in competing(specs, requested):
-        pairs.append((baseline_of(name, specs), name))
+    pairs += [(baseline_of(name, specs), name) for name in competing(specs, requested)]
     return [(first, second) for first, second in dict.fromkeys(pairs) if first != second]

@@ -6,11 +6,11 @@ as the papers' code does.
 """
 
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.evaluation.embed_media import Vectors
 from nt2vr.evaluation.measures import FIRST_PAGE, LENIENT, Array, Measured, Ranks
 from nt2vr.evaluation.queries import (
     NO_CAPTION,
@@ -21,6 +21,7 @@ from nt2vr.evaluation.queries import (
     mask,
     row_array,
 )
+from nt2vr.models.encoder import Vectors
 from nt2vr.search.exclusion import Exclusion, averaged, focused
 from nt2vr.search.index.exact import best_first
 
@@ -129,10 +130,8 @@ def _video_scores(
 
 def _columns_of_substitutes(queries: JudgedQueries, num_videos: int) -> dict[int, int]:
     """Return the column of each row that stands for a video in some query, after those of videos."""
-    rows: set[int] = set()
-    for query in queries:
-        rows.update(query.instead.values())
-    rows.discard(NO_CAPTION)
+    substitutes = chain.from_iterable(query.instead.values() for query in queries)
+    rows = set(substitutes) - {NO_CAPTION}
     return {row: column for column, row in enumerate(sorted(rows), num_videos)}
 
 
@@ -183,7 +182,7 @@ def inner_products(queries: Vectors, videos: Vectors) -> Scores:
     A matrix product alone rounds equal columns differently, depending on its size and on their
     position (OpenBLAS with up to 33 queries), and would decide ties.
     """
-    scores: Scores = queries @ videos.T
+    scores = queries @ videos.T
     first_row: dict[bytes, int] = {}
     for row, video in enumerate(videos):
         first_equal = first_row.setdefault(video.tobytes(), row)
@@ -276,24 +275,24 @@ def choices_of(questions: JudgedQueries, texts: Sequence[str]) -> tuple[list[Jud
 
     They deny nothing where the parts of the question are known and it has no cue.
     """
-    wrong: set[int] = set()
-    affirmative: set[int] = set()
+    wrong = set()
+    affirmative = set()
     for question in questions:
         wrong.update(question.others.tolist())
         if question.wanted is not None and not question.cue:
             affirmative.update(question.others.tolist())
 
-    answers = []
-    text_rows = row_array(sorted(wrong))
-    for row in text_rows.tolist():
-        answer = JudgedQuery(
+    text_rows = sorted(wrong)
+    answers = [
+        JudgedQuery(
             kind="choice",
             text=texts[row],
             relevant=row_array(()),
             wanted=texts[row] if row in affirmative else None,
         )
-        answers.append(answer)
-    return answers, text_rows
+        for row in text_rows
+    ]
+    return answers, row_array(text_rows)
 
 
 def measure_choices(

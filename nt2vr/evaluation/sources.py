@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from nt2vr.datasets.base import Dataset, Split
 from nt2vr.datasets.load import kind_and_path, load_dataset
-from nt2vr.datasets.video_inputs import VideoVectors, read_vectors
+from nt2vr.datasets.video_inputs import read_vectors
 from nt2vr.errors import ConfigError, DatasetError, did_you_mean, quoted
 from nt2vr.evaluation.benchmark_kinds import Places
 from nt2vr.evaluation.built_in import (
@@ -104,25 +104,6 @@ def _check(data: Data, video_inputs: Sequence[VideoInputName]) -> None:
         )
 
 
-@dataclass(frozen=True)
-class Reader:
-    """What a dataset's benchmark is read with.
-
-    Attributes:
-        places: keep clips of the built-in world and generated queries, too.
-        inputs: what the models to come read; if none reads frames, videos need no files.
-    """
-
-    places: Places
-    progress: Progress
-    inputs: Inputs
-
-    @property
-    def reads_frames(self) -> bool:
-        """Whether some model reads the frames of files."""
-        return None in self.inputs
-
-
 def load_benchmark(
     data: Data,
     places: Places,
@@ -132,7 +113,10 @@ def load_benchmark(
 ) -> TextBenchmark:
     """Load a benchmark, without loading models or decoding videos.
 
-    `inputs` are those of `Reader`. An Nt2vrError says what cannot be used.
+    An Nt2vrError says what cannot be used.
+
+    Args:
+        inputs: what the models to come read; if none reads frames, videos need no files.
     """
     _check(data, _other_than_frames(inputs))
     name = data.name
@@ -153,14 +137,17 @@ def load_benchmark(
             expanded(name), decoder=decoder, cache=cache, progress=progress, prompts=data.prompts
         )
     if name.startswith(WORDS):
-        videos = read_words(path, data.split, progress)
         return words_benchmark(
-            Path(path).stem, videos=videos, seed=data.seed, folder=places.folder, progress=progress
+            Path(path).stem,
+            videos=read_words(path, data.split, progress),
+            seed=data.seed,
+            folder=places.folder,
+            progress=progress,
         )
 
-    reader = Reader(places, progress, inputs)
+    reader = _DatasetReader(data, places, progress, inputs)
     if libraries is not None and name.startswith(LIBRARY):
-        return _library_benchmark(data, libraries, reader)
+        return reader.library_benchmark(libraries)
     if name.startswith(LIBRARY) or not kind_and_path(name)[1].exists():
         raise _unknown(name, libraries)
     dataset = load_dataset(
@@ -170,20 +157,7 @@ def load_benchmark(
         progress=progress,
         or_validation=not data.split,
     )
-    return _dataset_benchmark(data, dataset, reader)
-
-
-def _library_benchmark(data: Data, libraries: Libraries, reader: Reader) -> TextBenchmark:
-    library = libraries.find(data.name.partition(":")[2])
-    clips = libraries.gallery(library.id).videos
-    captioned = tuple(clip for clip in clips if any(clip.captions))
-    if not captioned:
-        raise DatasetError(
-            f"{library.name} has no captions to evaluate with. Choose another library."
-        )
-    dataset = Dataset(library.name, "all", captioned)
-    benchmark = _dataset_benchmark(data, dataset, reader, gallery_key=library.source.key)
-    return replace(benchmark, source={**benchmark.source, "library": library.id})
+    return reader.benchmark(dataset)
 
 
 def _unknown(name: str, libraries: Libraries | None) -> DatasetError:
@@ -200,29 +174,102 @@ def _other_than_frames(inputs: Inputs) -> list[VideoInputName]:
     return sorted(video_input for video_input in inputs if video_input is not None)
 
 
-def _dataset_benchmark(
-    data: Data, dataset: Dataset, reader: Reader, gallery_key: str = ""
-) -> TextBenchmark:
-    """Build a benchmark over a dataset's videos.
+@dataclass(frozen=True)
+class _DatasetReader:
+    """Makes benchmarks over the videos of datasets and libraries; its fields are as of `load_benchmark`."""
 
-    Queries without a relevant video are left out, and counted.
-    """
-    vectors = _read_inputs(data, dataset.videos, reader.inputs)
-    videos, remarks = _ranked_videos(dataset, vectors, reader.reads_frames)
-    dataset_queries = _queries_of(data, videos, reader)
-    source = _source(dataset, videos, vectors, reader)
-    source["remarks"] = [*remarks, *dataset_queries.remarks]
-    embed_frames = embed_files(videos, reader.places.decoder, reader.places.cache, key=gallery_key)
-    return TextBenchmark(
-        name=dataset.name,
-        video_ids=tuple(video.video_id for video in videos),
-        queries=dataset_queries.queries,
-        embed=embed_vectors(videos, vectors, embed_frames),
-        source=source,
-        leaves_out_unreadable=reader.reads_frames,
-        videos=tuple(videos) if reader.reads_frames else (),
-        gaps=tuple(dataset_queries.gaps),
-    )
+    data: Data
+    places: Places
+    progress: Progress
+    inputs: Inputs
+
+    @property
+    def reads_frames(self) -> bool:
+        """Whether some model reads the frames of files."""
+        return None in self.inputs
+
+    def library_benchmark(self, libraries: Libraries) -> TextBenchmark:
+        library = libraries.find(self.data.name.removeprefix(LIBRARY))
+        clips = libraries.gallery(library.id).videos
+        captioned = tuple(clip for clip in clips if any(clip.captions))
+        if not captioned:
+            raise DatasetError(
+                f"{library.name} has no captions to evaluate with. Choose another library."
+            )
+        dataset = Dataset(library.name, "all", captioned)
+        benchmark = self.benchmark(dataset, gallery_key=library.source.key)
+        return replace(benchmark, source={**benchmark.source, "library": library.id})
+
+    def benchmark(self, dataset: Dataset, gallery_key: str = "") -> TextBenchmark:
+        """Build a benchmark over a dataset's videos.
+
+        Queries without a relevant video are left out, and counted.
+        """
+        video_ids = [video.video_id for video in dataset.videos]
+        vectors = {}
+        for name in _other_than_frames(self.inputs):
+            vectors[name] = read_vectors(name, self.data.name, video_ids)
+        videos, remarks = self._ranked_videos(dataset, vectors)
+        dataset_queries = self._queries(videos)
+        source = self._source(dataset, videos, vectors)
+        source["remarks"] = [*remarks, *dataset_queries.remarks]
+        embed_frames = embed_files(videos, self.places.decoder, self.places.cache, key=gallery_key)
+        return TextBenchmark(
+            name=dataset.name,
+            video_ids=tuple(video.video_id for video in videos),
+            queries=dataset_queries.queries,
+            embed=embed_vectors(videos, vectors, embed_frames),
+            source=source,
+            leaves_out_unreadable=self.reads_frames,
+            videos=tuple(videos) if self.reads_frames else (),
+            gaps=tuple(dataset_queries.gaps),
+        )
+
+    def _ranked_videos(
+        self, dataset: Dataset, vectors: InputVectors
+    ) -> tuple[Sequence[Video], list[str]]:
+        """Return the videos that are ranked, and remarks on them."""
+        videos = dataset.videos
+        # Those that have a vector in each input.
+        with_vectors: Sequence[Video] = videos
+        for of_input in vectors.values():
+            with_vectors = [clip for clip in with_vectors if clip.video_id in of_input.of_video]
+        if len(with_vectors) == len(videos):
+            return videos, list(dataset.remarks)
+
+        names = ", ".join(f"{kind} {name}" for kind, name in vectors)
+        missing = f"{len(videos) - len(with_vectors)} of {len(videos)} videos have no {names}"
+        if self.reads_frames:
+            remark = f"{missing}; they are ranked last by models that read them."
+            return videos, [*dataset.remarks, remark]
+        return with_vectors, [*dataset.remarks, f"{missing}; they are left out."]
+
+    def _queries(self, videos: Sequence[Video]) -> "_DatasetQueries":
+        """Read the queries, or generate them, and find their videos."""
+        data = self.data
+        captions = {video.video_id: video.captions for video in videos}
+        gaps: Sequence[str] = ()
+        remarks: Sequence[str] = ()
+        if data.queries:
+            sets = QuerySets.read(expanded(data.queries))
+            remarks = _absence_remarks(data.queries.name, _kinds_of(sets))
+        else:
+            captioned = CaptionedVideos.all_as_queries(captions)
+            sets = cached_query_sets(captioned, data.seed, self.places.folder, self.progress)
+            gaps = missing_kinds(KINDS[1:], _kinds_of(sets))
+        queries, remarks_on_queries = judged_queries(sets, row_numbers(captions))
+        return _DatasetQueries(queries, gaps, [*remarks, *remarks_on_queries])
+
+    def _source(
+        self, dataset: Dataset, videos: Sequence[Video], vectors: InputVectors
+    ) -> JsonObject:
+        """Return the origin of a dataset's videos, see `Benchmark`."""
+        source: JsonObject = {"data": dataset.name, "split": dataset.split}
+        if self.reads_frames:
+            source["content"] = content_of(videos, self.places.cache, self.progress)
+        for name, of_input in vectors.items():
+            source.setdefault(name.kind, {})[name.name] = of_input.digest
+        return source
 
 
 class _DatasetQueries(NamedTuple):
@@ -238,22 +285,6 @@ class _DatasetQueries(NamedTuple):
     remarks: Sequence[str]
 
 
-def _queries_of(data: Data, videos: Sequence[Video], reader: Reader) -> _DatasetQueries:
-    """Read the queries, or generate them, and find their videos."""
-    captions = {video.video_id: video.captions for video in videos}
-    gaps: Sequence[str] = ()
-    remarks: Sequence[str] = ()
-    if data.queries:
-        sets = QuerySets.read(expanded(data.queries))
-        remarks = _absence_remarks(data.queries.name, _kinds_of(sets))
-    else:
-        captioned = CaptionedVideos.all_as_queries(captions)
-        sets = cached_query_sets(captioned, data.seed, reader.places.folder, reader.progress)
-        gaps = missing_kinds(KINDS[1:], _kinds_of(sets))
-    queries, remarks_on_queries = judged_queries(sets, row_numbers(captions))
-    return _DatasetQueries(queries, gaps, [*remarks, *remarks_on_queries])
-
-
 def _kinds_of(sets: QuerySets) -> list[str]:
     return [kind for kind in KINDS if getattr(sets, kind)]
 
@@ -265,52 +296,3 @@ def _absence_remarks(file_name: str, present: Collection[str]) -> list[str]:
         return []
     lacks = f"{file_name} has no {' and no '.join(absent)} queries"
     return [f"{lacks}; nothing is measured on them."]
-
-
-def _source(
-    dataset: Dataset,
-    videos: Sequence[Video],
-    vectors: InputVectors,
-    reader: Reader,
-) -> JsonObject:
-    """Return the origin of a dataset's videos, see `Benchmark`."""
-    source: JsonObject = {"data": dataset.name, "split": dataset.split}
-    if reader.reads_frames:
-        source["content"] = content_of(videos, reader.places.cache, reader.progress)
-    for name, of_input in vectors.items():
-        source.setdefault(name.kind, {})[name.name] = of_input.digest
-    return source
-
-
-def _ranked_videos(
-    dataset: Dataset, vectors: InputVectors, has_files: bool
-) -> tuple[Sequence[Video], list[str]]:
-    """Return the videos that are ranked, and remarks on them."""
-    videos = dataset.videos
-    with_vectors = _with_vectors(videos, vectors)
-    if len(with_vectors) == len(videos):
-        return videos, list(dataset.remarks)
-
-    names = ", ".join(f"{kind} {name}" for kind, name in vectors)
-    missing = f"{len(videos) - len(with_vectors)} of {len(videos)} videos have no {names}"
-    if has_files:
-        remark = f"{missing}; they are ranked last by models that read them."
-        return videos, [*dataset.remarks, remark]
-    return with_vectors, [*dataset.remarks, f"{missing}; they are left out."]
-
-
-def _read_inputs(
-    data: Data, videos: Sequence[Video], inputs: Inputs
-) -> dict[VideoInputName, VideoVectors]:
-    video_ids = [video.video_id for video in videos]
-    vectors = {}
-    for name in _other_than_frames(inputs):
-        vectors[name] = read_vectors(name, data.name, video_ids)
-    return vectors
-
-
-def _with_vectors(videos: Sequence[Video], vectors: InputVectors) -> tuple[Video, ...]:
-    """Return the videos that have a vector in each input."""
-    for of_input in vectors.values():
-        videos = [video for video in videos if video.video_id in of_input.of_video]
-    return tuple(videos)

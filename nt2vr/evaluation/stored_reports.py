@@ -111,14 +111,15 @@ def _queries(lines: Sequence[JsonObject], arrays: Arrays) -> JudgedQueries:
         judged.append(np.split(arrays[name], ends[:-1]))
     queries = []
     for line, *rows in zip(lines, *judged, strict=True):
-        query = JudgedQuery(
-            **{name: line[name] for name in TEXT_FIELDS},
-            **dict(zip(JUDGED, rows, strict=True)),
-            unwanted=tuple(line["unwanted"]),
-            query_id=str(line.get("query_id", "")),
-            picture=line.get("picture", {}),
+        queries.append(
+            JudgedQuery(
+                **{name: line[name] for name in TEXT_FIELDS},
+                **dict(zip(JUDGED, rows, strict=True)),
+                unwanted=tuple(line["unwanted"]),
+                query_id=str(line.get("query_id", "")),
+                picture=line.get("picture", {}),
+            )
         )
-        queries.append(query)
     return tuple(queries)
 
 

@@ -23,6 +23,8 @@ from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.roles import REFERENCE
 from nt2vr.files import SafeCsv
 
+# Before half of a figure's interval.
+MARGIN = " ±"
 # By key: a name such as "Composed R@1", and the column.
 NamedColumns = dict[str, tuple[str, Column]]
 
@@ -50,10 +52,7 @@ class Table(NamedTuple):
 
     @property
     def columns(self) -> list[Column]:
-        columns: list[Column] = []
-        for group in self.groups:
-            columns += group.columns
-        return columns
+        return list(chain.from_iterable(group.columns for group in self.groups))
 
     def texts(self, report: Report) -> list[list[str]]:
         """Return the heads of the columns, then a row per system.
@@ -76,12 +75,8 @@ def tables_of(report: Report) -> list[Table]:
     measured = keys_of(lines)
     tables = []
     for groups in groups_of(report):
-        measured_groups = []
-        keys: set[str] = set()
-        for group in groups:
-            if not group.keys.isdisjoint(measured):
-                measured_groups.append(group)
-                keys |= group.keys
+        measured_groups = [group for group in groups if not group.keys.isdisjoint(measured)]
+        keys = frozenset[str]().union(*(group.keys for group in measured_groups))
         measured_lines = [line for line in lines if not keys.isdisjoint(line.metrics)]
         if measured_lines:
             tables.append(Table(tuple(measured_groups), tuple(measured_lines)))
@@ -90,9 +85,7 @@ def tables_of(report: Report) -> list[Table]:
 
 def lines_of(report: Report) -> list[Line]:
     """Return a line per reference, then per system."""
-    lines = []
-    for name, values in report.references.items():
-        lines.append(Line(name, values))
+    lines = [Line(name, values) for name, values in report.references.items()]
     for result in report.results:
         metrics = report.metrics[result.system]
         role, label = report.presentation.role_of(result.spec)
@@ -113,10 +106,7 @@ def groups_of(report: Report) -> list[TableGroups]:
 
 
 def keys_of(lines: Iterable[Line]) -> dict[str, None]:
-    keys: dict[str, None] = {}
-    for line in lines:
-        keys |= dict.fromkeys(line.metrics)
-    return keys
+    return dict.fromkeys(chain.from_iterable(line.metrics for line in lines))
 
 
 def interval_of(report: Report, line: Line, key: str) -> Interval | None:
@@ -132,7 +122,7 @@ def _cell(report: Report, line: Line, column: Column) -> str:
     interval = interval_of(report, line, column.key)
     if interval is None:
         return figure
-    return f"{figure} ±{column.text(interval.half)}"
+    return f"{figure}{MARGIN}{column.text(interval.half)}"
 
 
 def named_columns(report: Report) -> NamedColumns:
@@ -212,9 +202,7 @@ def difference_markdown(report: Report, first: str, second: str) -> str:
 def size_of(report: Report) -> str:
     """Count queries and videos, and the queries of each kind if there are several."""
     queries = counted(len(report.queries), "query", "queries")
-    kinds = []
-    for name, count in kind_counts(report).items():
-        kinds.append(f"{count:,} {name}")
+    kinds = [f"{count:,} {name}" for name, count in kind_counts(report).items()]
     if len(kinds) > 1:
         queries = f"{queries} ({', '.join(kinds)})"
     return f"{queries}, {counted(len(report.video_ids), 'video')}."
@@ -239,7 +227,7 @@ def _markdown_row(cells: Sequence[str]) -> str:
 
 def aligned(text: str) -> str:
     """Pad the cells of Markdown tables, so that their columns line up in a terminal."""
-    lines: list[str] = []
+    lines = []
     for is_table, group in groupby(text.split("\n"), lambda line: line.startswith("| ")):
         if is_table:
             lines += _padded(list(map(_cells_of, group)))
@@ -292,8 +280,7 @@ def csv_table(report: Report) -> str:
 
     for line in lines:
         row: list[float | str] = [line.name, line.label]
-        for key in keys:
-            row.append(line.metrics.get(key, ""))
+        row += [line.metrics.get(key, "") for key in keys]
         for key in with_interval:
             row += interval_of(report, line, key) or ("", "")
         writer.writerow(row)
@@ -307,9 +294,7 @@ def latex(report: Report) -> str:
     """
     table = _single_table(report)
     columns = table.columns
-    heads = ["Model"]
-    for column in columns:
-        heads.append(escaped(column.head))
+    heads = ["Model", *(escaped(column.head) for column in columns)]
     rows = []
     for line in table.lines:
         cells = [_latex_cell(report, line, column) for column in columns]
@@ -358,11 +343,10 @@ def _latex_row(cells: Sequence[str]) -> str:
 
 
 def _latex_cell(report: Report, line: Line, column: Column) -> str:
-    figure = escaped(column.text(line.metrics.get(column.key)))
-    interval = interval_of(report, line, column.key)
-    if interval is None:
-        return figure
-    return rf"{figure}$_{{\pm{column.text(interval.half)}}}$"
+    figure, _, margin = _cell(report, line, column).partition(MARGIN)
+    if not margin:
+        return escaped(figure)
+    return rf"{escaped(figure)}$_{{\pm{margin}}}$"
 
 
 ESCAPES = str.maketrans(

@@ -48,14 +48,9 @@ class NamedFiles(NamedTuple):
 def named_files(names: Sequence[str], folder: Path) -> NamedFiles:
     """Find files by their paths, or else by name anywhere in the folder."""
     row_of = row_numbers(names)
-    paths = {}
-    missing = []
-    for name in row_of:
-        paths[name] = folder / name
-        if not paths[name].is_file():
-            missing.append(name)
-
-    unclear: dict[str, str] = {}
+    paths = {name: folder / name for name in row_of}
+    missing = [name for name, path in paths.items() if not path.is_file()]
+    unclear = {}
     if missing:
         located = Files(folder).media.locate({name: MediaName(name) for name in row_of})
         unclear = located.unclear

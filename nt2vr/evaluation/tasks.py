@@ -22,7 +22,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from nt2vr.datasets.files import read_json, text
+from nt2vr.datasets.files import UNREADABLE, head_of, read_json, text
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.class_tasks import class_task, read_prompts
 from nt2vr.evaluation.queries import JudgedQuery, cue_of, row_array, row_numbers
@@ -57,8 +57,6 @@ UNCUT_REMARK = "The authors cut the described region out of each picture; here p
 MEMORY_BYTES = 3 << 30
 MEMORY_FACTOR = 12
 TIMEOUT_S = 900.0
-# Characters of a file that hold its first entry.
-HEAD = 16_384
 
 Row = Mapping[str, Any]
 
@@ -82,6 +80,8 @@ class Question(NamedTuple):
 TableReader = Callable[[Sequence[Row], Path, str], Task]
 # Reads a row and the name of its file without suffix.
 QuestionReader = Callable[[Row, str], Question]
+# By a column of the rows.
+Forms = Mapping[str, QuestionReader]
 # Reads a file in a process of its own, whose memory and time are limited.
 QuestionFileReader = Callable[[Path, Progress], Sequence[Question]]
 
@@ -105,8 +105,7 @@ def foil_files(path: Path) -> list[Path]:
         return []
     suffix = path.suffix.lower()
     if suffix == ".json":
-        with path.open(encoding="utf-8-sig", errors="replace") as file:
-            head = file.read(HEAD)
+        head = head_of(path)
         has_mark = any(f'"{mark}"' in head for mark in JSON_FORMS)
         return [path] if has_mark else []
     if suffix in question_files():
@@ -130,16 +129,7 @@ def task_benchmark(
         raise ConfigError(
             f"{path} takes too much memory or time to read. Choose a smaller file."
         ) from error
-    except (
-        OSError,
-        ValueError,
-        KeyError,
-        TypeError,
-        SyntaxError,
-        IndexError,
-        AttributeError,
-        csv.Error,
-    ) as error:
+    except (*UNREADABLE, SyntaxError) as error:
         if isinstance(error, KeyError):
             reason = f"there is no column {error}"
         else:
@@ -170,21 +160,23 @@ def _true_captions(rows: Sequence[Row], path: Path, prompts: str) -> Task:
     queries = []
     for video, row in zip(files.rows, rows, strict=True):
         for caption in ast.literal_eval(row["captions"]):
-            query = JudgedQuery(
-                kind="retrieval",
-                text=caption,
-                relevant=row_array((video,)),
-                cue=cue_of(caption),
+            queries.append(
+                JudgedQuery(
+                    kind="retrieval",
+                    text=caption,
+                    relevant=row_array((video,)),
+                    cue=cue_of(caption),
+                )
             )
-            queries.append(query)
     return Task(files.videos, queries, unclear=files.unclear)
 
 
 def _class_table(rows: Sequence[Row], path: Path, prompts: str) -> Task:
     files = named_files([file_of(row) for row in rows], path.parent)
-    label_of = {}
-    for video, row in zip(files.rows, rows, strict=True):
-        label_of[video] = (row["class"], row.get("dataset") or "")
+    label_of = {
+        video: (row["class"], row.get("dataset") or "")
+        for video, row in zip(files.rows, rows, strict=True)
+    }
     # The rows of files are numbered as they first come.
     labels = list(label_of.values())
     task = class_task(files.videos, labels, read_prompts(prompts, path.parent))
@@ -215,7 +207,7 @@ def _read_foils(path: Path, progress: Progress) -> Task:
     return _task_of(questions, folder.absolute())
 
 
-def _in_form(rows: Sequence[Row], fold: str, forms: Mapping[str, QuestionReader]) -> list[Question]:
+def _in_form(rows: Sequence[Row], fold: str, forms: Forms) -> list[Question]:
     """Read rows as the first form says whose column they have."""
     if not rows:
         raise ValueError("it has no rows")
@@ -274,9 +266,9 @@ def _pair(row: Row, fold: str) -> Question:
     return Question(file_of(row), (row["caption"], negated), groups=(cue_of(negated),))
 
 
-# By a column; the first that is there decides how a file is read.
-JSON_FORMS: Mapping[str, QuestionReader] = {"negative_caption": _sugar_crepe, "hard_negs": _crepe}
-CSV_FORMS: Mapping[str, QuestionReader] = {
+# The first column that is there decides how a file is read.
+JSON_FORMS: Forms = {"negative_caption": _sugar_crepe, "hard_negs": _crepe}
+CSV_FORMS: Forms = {
     "hard_negs": _crepe,
     "caption_0": _negbench,
     "caption": _pair,
@@ -284,7 +276,7 @@ CSV_FORMS: Mapping[str, QuestionReader] = {
 
 
 @cache
-def csv_forms() -> Mapping[str, QuestionReader]:
+def csv_forms() -> Forms:
     """Return how the rows of a CSV file of questions are read, with those of extensions last."""
     return {**CSV_FORMS, **loaded(lambda extension: extension.questions)}
 
@@ -298,7 +290,7 @@ def question_files() -> Mapping[str, QuestionFileReader]:
 @cache
 def tables() -> Mapping[str, TableReader]:
     """Return how CSV files are read, with those of extensions first."""
-    readers: dict[str, TableReader] = loaded(lambda extension: extension.tables)
+    readers = loaded(lambda extension: extension.tables)
     readers["captions"] = _true_captions
     readers |= dict.fromkeys(csv_forms(), _csv_questions)
     readers["class"] = _class_table
@@ -313,13 +305,14 @@ def _task_of(questions: Sequence[Question], folder: Path) -> Task:
         answers = [text_rows[answer] for answer in question.answers]
         # The others are wrong.
         del answers[question.right]
-        query = JudgedQuery(
-            kind=question.kind,
-            text=question.answers[question.right],
-            relevant=row_array((video,)),
-            others=row_array(answers),
-            group="; ".join(filter(None, question.groups)),
-            cue=cue_of(" ".join(question.answers)),
+        queries.append(
+            JudgedQuery(
+                kind=question.kind,
+                text=question.answers[question.right],
+                relevant=row_array((video,)),
+                others=row_array(answers),
+                group="; ".join(filter(None, question.groups)),
+                cue=cue_of(" ".join(question.answers)),
+            )
         )
-        queries.append(query)
     return Task(files.videos, queries, texts=tuple(text_rows), unclear=files.unclear)

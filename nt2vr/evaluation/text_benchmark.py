@@ -11,7 +11,7 @@ import numpy as np
 
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.evaluation.benchmark import Benchmark
-from nt2vr.evaluation.embed_media import EmbeddedVideos, Vectors, unreadable_remark
+from nt2vr.evaluation.embed_media import EmbeddedVideos, unreadable_remark
 from nt2vr.evaluation.measures import (
     Measured,
     Ranks,
@@ -20,7 +20,6 @@ from nt2vr.evaluation.measures import (
 from nt2vr.evaluation.queries import (
     KIND_NAMES,
     JudgedQueries,
-    JudgedQuery,
     Mask,
     Rows,
     kinds_of,
@@ -30,10 +29,10 @@ from nt2vr.evaluation.report import Presentation, Report, Result
 from nt2vr.evaluation.roles import MetricsBySystem
 from nt2vr.evaluation.scoring import caption_ranks, choices_of, measure_block, measure_choices
 from nt2vr.evaluation.text_presentation import TEXTS
-from nt2vr.evaluation.text_systems import PLAIN, Step, parse_query, search_vectors, system_spec
+from nt2vr.evaluation.text_systems import PLAIN, Step, search_vectors, system_spec
 from nt2vr.media.gallery import Video
 from nt2vr.models.card import Card
-from nt2vr.models.encoder import Encoder
+from nt2vr.models.encoder import Encoder, Vectors
 from nt2vr.progress import Progress, silent
 from nt2vr.search.strategies import System
 
@@ -131,24 +130,27 @@ class TextBenchmark(Benchmark[EmbeddedVideos]):
         results = []
         for number, system in enumerate(systems):
             measured = joined([block.measured[number] for block in blocks])
-            if system.strategy == PLAIN:
-                measured = replace(measured, video_ranks=video_ranks)
-            else:
-                measured = replace(measured, video_ranks=np.zeros_like(video_ranks))
+            ranks = video_ranks if system.strategy == PLAIN else np.zeros_like(video_ranks)
+            measured = replace(measured, video_ranks=ranks)
             results.append(Result(system.name, system_spec(system, encoder.card), measured))
         return results
 
     def _measure_blocks(
         self, encoder: Encoder, systems: Sequence[System], videos: Vectors, progress: Progress
     ) -> list["_MeasuredBlock"]:
-        blocks = []
+        measured = []
+        block: JudgedQueries = ()
         num_done = 0
-        for queries in _blocks(self.queries):
-            step = partial(self._report_queries, progress, encoder.name, num_done, len(queries))
-            blocks.append(self._measure_block(encoder, systems, videos, block=queries, step=step))
-            num_done += len(queries)
-        self._report_queries(progress, model=encoder.name, num_done=num_done, num_more=0, share=1)
-        return blocks
+
+        def step(share: float) -> None:
+            num_reached = num_done + int(share * len(block))
+            progress(num_reached, len(self.queries), f"queries, {encoder.name}")
+
+        for block in _blocks(self.queries):
+            measured.append(self._measure_block(encoder, systems, videos, block=block, step=step))
+            num_done += len(block)
+        step(0)
+        return measured
 
     def _measure_block(
         self,
@@ -165,7 +167,6 @@ class TextBenchmark(Benchmark[EmbeddedVideos]):
             encoder,
             systems,
             queries=[*block, *wrong_answers],
-            understand=parse_query,
             step=step,
             averaged=self.averaged,
         )
@@ -183,13 +184,6 @@ class TextBenchmark(Benchmark[EmbeddedVideos]):
             if system.strategy == PLAIN:
                 captions = vectors[: len(block)][kinds_of(block) == "original"]
         return _MeasuredBlock(measured, captions)
-
-    def _report_queries(
-        self, progress: Progress, model: str, num_done: int, num_more: int, share: float
-    ) -> None:
-        """Report that the given share of some more queries is done."""
-        num_reached = num_done + int(share * num_more)
-        progress(num_reached, len(self.queries), f"queries, {model}")
 
     def _caption_ranks(self, videos: Vectors, blocks: Sequence["_MeasuredBlock"]) -> Ranks:
         """Return the rank of each video's best caption, (V,); zeros if `plain` is not measured.
@@ -211,18 +205,15 @@ class TextBenchmark(Benchmark[EmbeddedVideos]):
             return self
         is_readable = np.array([video_id not in unreadable for video_id in self.video_ids])
         queries = _queries_on(self.queries, is_readable)
-        num_lost = len(self.queries) - len(queries)
         remark = unreadable_remark(
             unreadable,
             num_videos=len(self.video_ids),
-            num_lost=num_lost,
+            num_lost=len(self.queries) - len(queries),
             num_queries=len(self.queries),
         )
 
-        readable_rows = np.flatnonzero(is_readable)
-
         def embed(encoder: Encoder, progress: Progress) -> EmbeddedVideos:
-            return EmbeddedVideos(self.embed(encoder, progress).vectors[readable_rows])
+            return EmbeddedVideos(self.embed(encoder, progress).vectors[is_readable])
 
         return replace(
             self,
@@ -245,33 +236,32 @@ class _MeasuredBlock(NamedTuple):
 
 def _queries_on(queries: JudgedQueries, is_readable: Mask) -> JudgedQueries:
     """Renumber the videos of queries, some of which are gone; leave out queries that lack one."""
-    new_row: Rows = np.cumsum(is_readable, dtype=np.int32) - 1
+    new_row = np.cumsum(is_readable, dtype=np.int32) - 1
 
     def renumber(rows: Rows) -> Rows:
-        readable_rows = rows[is_readable[rows]]
-        return np.asarray(new_row[readable_rows])
+        return np.asarray(new_row[rows[is_readable[rows]]])
 
-    remaining: dict[int, JudgedQuery] = {}
+    remaining = {}
     for position, query in enumerate(queries):
-        relevant = renumber(query.relevant)
-        hard = renumber(query.hard)
-        lacks_pair = query.kind == "picture" and not len(hard)
-        if not len(relevant) or lacks_pair:
-            continue
-        violating = renumber(query.violating)
-        remaining[position] = replace(query, relevant=relevant, hard=hard, violating=violating)
+        changed = replace(
+            query,
+            relevant=renumber(query.relevant),
+            hard=renumber(query.hard),
+            violating=renumber(query.violating),
+        )
+        lacks_pair = query.kind == "picture" and not len(changed.hard)
+        if len(changed.relevant) and not lacks_pair:
+            remaining[position] = changed
     return renumbered(remaining)
 
 
 def _lost_kinds(before: JudgedQueries, after: JudgedQueries) -> list[str]:
     """Say which kinds of queries no longer have any."""
-    kinds_after = {query.kind for query in after}
-    remarks = []
-    for kind in dict.fromkeys(query.kind for query in before):
-        if kind not in kinds_after:
-            name = KIND_NAMES.get(kind, kind)
-            remarks.append(f"No query of the kind “{name}” is left without these.")
-    return remarks
+    kinds = dict.fromkeys(query.kind for query in before)
+    for query in after:
+        kinds.pop(query.kind, None)
+    names = [KIND_NAMES.get(kind, kind) for kind in kinds]
+    return [f"No query of the kind “{name}” is left without these." for name in names]
 
 
 def _blocks(queries: JudgedQueries) -> Iterator[JudgedQueries]:

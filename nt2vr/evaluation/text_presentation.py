@@ -67,10 +67,11 @@ class TextPresentation(Presentation):
     def row(self, report: Report, position: int) -> Row:
         query = report.queries[position]
         relevant = tuple(report.video_ids[video] for video in query.relevant)
-        captions = {}
-        for video_id in relevant:
-            if video_id in report.captions:
-                captions[video_id] = report.captions[video_id]
+        captions = {
+            video_id: report.captions[video_id]
+            for video_id in relevant
+            if video_id in report.captions
+        }
         heading = counted(len(relevant), "relevant video")
         if query.kind == "negated":
             heading = "The video of the original caption, which no longer matches"
@@ -124,19 +125,13 @@ class TextPresentation(Presentation):
         return [key for key in named_columns(report) if key in measured]
 
     def meanings(self, columns: Iterable[Column], measured: Collection[str]) -> list[str]:
-        meanings = []
-        for column in columns:
-            if column.meaning and column.key in measured:
-                meanings.append(column.meaning)
-        return meanings
+        shown = (column for column in columns if column.key in measured)
+        return [column.meaning for column in shown if column.meaning]
 
     def markdown(self, report: Report) -> str:
         """Return each table, then those of differences."""
-        parts = []
-        for table in tables_of(report):
-            parts.append(markdown_table(table.texts(report), num_left=1))
-        for first, second in report.differences:
-            parts.append(difference_markdown(report, first, second))
+        parts = [markdown_table(table.texts(report), num_left=1) for table in tables_of(report)]
+        parts += [difference_markdown(report, *pair) for pair in report.differences]
         parts.append(f"{size_of(report)}\n")
         return "\n".join(parts)
 
@@ -171,11 +166,11 @@ def _with_subsets(measured: Collection[str], group: ColumnGroup) -> ColumnGroup:
 def _subsets_of(key: str, measured: Collection[str]) -> list[str]:
     """Return the subsets for which a measure is reported separately."""
     prefix = f"{key} "
-    subsets = []
-    for measured_key in measured:
-        if measured_key.startswith(prefix):
-            subsets.append(measured_key.removeprefix(prefix))
-    return sorted(subsets)
+    return sorted(
+        measured_key.removeprefix(prefix)
+        for measured_key in measured
+        if measured_key.startswith(prefix)
+    )
 
 
 TEXTS = TextPresentation()

@@ -8,15 +8,14 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from nt2vr.evaluation.embed_media import Vectors
 from nt2vr.evaluation.queries import JudgedQueries, JudgedQuery
 from nt2vr.files import JsonObject
 from nt2vr.models.card import Card
-from nt2vr.models.encoder import Encoder
+from nt2vr.models.encoder import Encoder, Vectors
 from nt2vr.negation.parse.query import Query, understand
 from nt2vr.registry import pick
-from nt2vr.search.embed_query import embedded_parts
-from nt2vr.search.exclusion import Exclusion
+from nt2vr.search.embed_query import parts_of
+from nt2vr.search.exclusion import Exclusion, unit
 from nt2vr.search.strategies import (
     STRATEGIES,
     STRENGTHS,
@@ -28,7 +27,6 @@ from nt2vr.search.strategies import (
 )
 
 T = TypeVar("T")
-Understand = Callable[[str], Query]
 # Gets the share of the work that is done, from 0 to 1.
 Step = Callable[[float], None]
 
@@ -38,23 +36,6 @@ PLAIN = "plain"
 PARSING = 0.5
 # Texts between two steps.
 CHUNK = 64
-# Length below which a mean has no direction.
-TINY = 1e-12
-
-
-class QueryTexts(NamedTuple):
-    """The parts of a query as texts."""
-
-    wanted: str
-    unwanted: tuple[str, ...]
-
-
-NO_PARTS = QueryTexts("", ())
-
-
-def parse_query(text: str) -> Query:
-    """Parse a query as the Search tab does."""
-    return understand(text)
 
 
 class SearchVectors(NamedTuple):
@@ -68,7 +49,6 @@ def search_vectors(
     encoder: Encoder,
     systems: Sequence[System],
     queries: JudgedQueries,
-    understand: Understand,
     step: Step = lambda _: None,
     averaged: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> list[SearchVectors]:
@@ -78,59 +58,47 @@ def search_vectors(
     has nothing to search for (`drop` on "not B") gets zeros, for which all videos tie.
 
     Args:
-        understand: parses the queries whose parts are unknown.
         step: called now and then; what it raises ends the work.
         averaged: texts that stand for the mean of several, see `TextBenchmark`.
     """
-    query_parts = [NO_PARTS] * len(queries)
+    sentences = [encoder.query_name(query.query_id, query.text) for query in queries]
+    parsed = list(map(Query, sentences))
     parsing_share = 0.0
     if any(system.strategy != PLAIN for system in systems):
-        query_parts = _parse(queries, understand, step)
+        parsed = _parse(queries, sentences, step)
         parsing_share = PARSING
 
     def step_embedding(share: float) -> None:
         step(parsing_share + (1 - parsing_share) * share)
 
-    sentences = [encoder.query_name(query.query_id, query.text) for query in queries]
     texts = [*sentences]
-    for parts in query_parts:
-        texts += [parts.wanted, *parts.unwanted]
+    for query in parsed:
+        texts += [" ".join(query.wanted), *query.unwanted]
     embeddings = _embed(texts, encoder, averaged, step_embedding)
-    parts_of_queries = _parts_of_queries(encoder, sentences, query_parts, embeddings)
-    vectors = []
-    for system in systems:
-        vectors.append(_vectors_of_system(encoder, system, queries, parts_of_queries, step=step))
-    return vectors
-
-
-def _parse(queries: JudgedQueries, understand: Understand, step: Step) -> list[QueryTexts]:
-    """Return the parts of each query; those that are not known are parsed."""
-    query_parts = []
-    for query in ticking(queries, lambda share: step(PARSING * share)):
-        query_parts.append(_parts(query, understand))
-    return query_parts
-
-
-def _parts_of_queries(
-    encoder: Encoder,
-    sentences: Sequence[str],
-    query_parts: Sequence[QueryTexts],
-    embeddings: Mapping[str, Vectors],
-) -> list[EmbeddedParts]:
-    """Return the parts of each query as embeddings, without the strength of a system."""
     anchor = anchor_of(encoder)
-    parts_of_queries = []
-    for sentence, parts in zip(sentences, query_parts, strict=True):
-        of_query = embedded_parts(
-            encoder,
-            sentence=sentence,
-            wanted=parts.wanted,
-            unwanted=parts.unwanted,
-            embeddings=embeddings,
-            anchor=anchor,
-        )
-        parts_of_queries.append(of_query)
-    return parts_of_queries
+    parts_of_queries = [parts_of(encoder, query, embeddings, anchor) for query in parsed]
+    return [
+        _vectors_of_system(encoder, system, queries, parts_of_queries, step=step)
+        for system in systems
+    ]
+
+
+def _parse(queries: JudgedQueries, sentences: Sequence[str], step: Step) -> list[Query]:
+    """Return the sentences with the parts of the queries; those that are not known are parsed."""
+    parsed = []
+    judged = ticking(queries, lambda share: step(PARSING * share))
+    for query, sentence in zip(judged, sentences, strict=True):
+        parsed.append(_with_parts(query, sentence))
+    return parsed
+
+
+def _with_parts(query: JudgedQuery, sentence: str) -> Query:
+    if query.kind == "original":
+        return Query(sentence)
+    if query.wanted is not None:
+        return Query(sentence, (query.wanted,), query.unwanted)
+    # As the Search tab does.
+    return replace(understand(query.text), text=sentence)
 
 
 def _vectors_of_system(
@@ -144,14 +112,13 @@ def _vectors_of_system(
     strength = system.strength_for(encoder.card)
     vectors = np.zeros((len(queries), encoder.embed_dim), np.float32)
     exclusions = []
-    rows = list(enumerate(zip(queries, parts_of_queries, strict=True)))
-    for row, (query, parts) in ticking(rows, lambda _: step(1)):
+    for row, query in enumerate(ticking(queries, lambda _: step(1))):
         strategy = PLAIN if query.kind == "original" else system.strategy
-        parts_with_strength = replace(parts, strength=strength)
-        vector = pick("strategy", strategy, STRATEGIES).vector(parts_with_strength)
+        parts = replace(parts_of_queries[row], strength=strength)
+        vector = pick("strategy", strategy, STRATEGIES).vector(parts)
         if vector is not None:
             vectors[row] = vector
-        exclusions.append(exclusion_of(strategy, parts_with_strength))
+        exclusions.append(exclusion_of(strategy, parts))
     return SearchVectors(vectors, exclusions)
 
 
@@ -169,18 +136,11 @@ def _embed(
 
     embeddings = {}
     for text, members in members_of.items():
-        if len(members) == 1:
-            embeddings[text] = encoded[members[0]]
-        else:
-            embeddings[text] = _mean_direction([encoded[member] for member in members])
+        embeddings[text] = encoded[members[0]]
+        if len(members) > 1:
+            vectors = [encoded[member] for member in members]
+            embeddings[text] = unit(np.mean(vectors, axis=0, dtype=np.float64))
     return embeddings
-
-
-def _mean_direction(vectors: Sequence[Vectors]) -> Vectors:
-    """Return the normalised mean of some vectors, (D,)."""
-    mean = np.mean(vectors, axis=0, dtype=np.float64)
-    length = max(float(np.linalg.norm(mean)), TINY)
-    return np.asarray(mean / length, np.float32)
 
 
 def ticking(items: Sequence[T], step: Step) -> Iterator[T]:
@@ -189,15 +149,6 @@ def ticking(items: Sequence[T], step: Step) -> Iterator[T]:
         if number % CHUNK == 0:
             step(number / len(items))
         yield item
-
-
-def _parts(query: JudgedQuery, understand: Understand) -> QueryTexts:
-    if query.kind == "original":
-        return NO_PARTS
-    if query.wanted is not None:
-        return QueryTexts(query.wanted, query.unwanted)
-    parsed = understand(query.text)
-    return QueryTexts(" ".join(parsed.wanted), parsed.unwanted)
 
 
 def system_spec(system: System, card: Card) -> JsonObject:

@@ -5,7 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, Self
+from itertools import chain
+from typing import Any, Self, get_args
 
 import numpy as np
 from markupsafe import Markup
@@ -36,10 +37,11 @@ class _SharingCopies:
         return replace(self)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        copied = {}
-        for attribute in fields(self):
-            if attribute.name not in SHARED:
-                copied[attribute.name] = deepcopy(getattr(self, attribute.name), memo)
+        copied = {
+            attribute.name: deepcopy(getattr(self, attribute.name), memo)
+            for attribute in fields(self)
+            if attribute.name not in SHARED
+        }
         return replace(self, **copied)
 
 
@@ -103,13 +105,7 @@ class Ranking(_SharingCopies):
     @property
     def clips(self) -> list[str]:
         """List the ids of all clips of the hits, best hits first."""
-        clips = []
-        for hit in self.hits:
-            if not hit.moments:
-                clips.append(hit.video_id)
-            for moment in hit.moments:
-                clips.append(moment.video_id)
-        return clips
+        return list(chain.from_iterable(hit.clips for hit in self.hits))
 
     def searched_clip(self, video_id: str) -> SearchedClip | None:
         """Return a clip and what was searched for; None if the system has no score for it."""
@@ -127,9 +123,8 @@ class Ranking(_SharingCopies):
 
     @cached_property
     def counts(self) -> dict[Verdict, int]:
-        verdicts: tuple[Verdict, ...] = ("right", "violation", "miss")
         counts = Counter(hit.verdict for hit in self.hits)
-        return {verdict: counts[verdict] for verdict in verdicts}
+        return {verdict: counts[verdict] for verdict in get_args(Verdict)}
 
     def as_dict(self) -> JsonObject:
         """Return plain JSON data."""
@@ -226,10 +221,7 @@ class Match:
             {"name": scored.system.name, "scores": list(scored.scores), "best": scored.best}
             for scored in self.systems
         ]
-        match: JsonObject = {"lines": lines, "systems": systems}
-        if self.judged_by:
-            match["judged_by"] = self.judged_by
-        return match
+        return {"lines": lines, "systems": systems, **_without_empty(judged_by=self.judged_by)}
 
 
 @dataclass(frozen=True)
@@ -251,9 +243,7 @@ class Answer(_SharingCopies):
 
     def __getstate__(self) -> dict[str, Any]:
         # Each system sees the hits of the others, too.
-        clips: dict[str, None] = {}
-        for ranking in self.rankings:
-            clips.update(dict.fromkeys(ranking.clips))
+        clips = list(chain.from_iterable(ranking.clips for ranking in self.rankings))
         rankings = []
         for ranking in self.rankings:
             own_clips_first = dict.fromkeys([*ranking.clips, *clips])
@@ -266,10 +256,8 @@ class Answer(_SharingCopies):
 
     def to_pandas(self) -> Any:
         """Return a `pandas.DataFrame` with one row per system and hit."""
-        rows = []
-        for ranking in self.rankings:
-            rows += ranking.rows
-        return data_frame(rows, COLUMNS)
+        rows = chain.from_iterable(ranking.rows for ranking in self.rankings)
+        return data_frame(list(rows), COLUMNS)
 
     def _repr_html_(self) -> str:
         head = parts_html(self.query.text, self.query.wanted, self.query.unwanted)
@@ -310,7 +298,7 @@ class Answer(_SharingCopies):
         """Return the verdict on a clip, which may be a window of a hit; None if it has none."""
         for ranking in self.rankings:
             for hit in ranking.hits:
-                if video_id == hit.video_id or _has_window(hit, video_id):
+                if video_id in hit.clips:
                     return hit.verdict
         return None
 
@@ -337,10 +325,6 @@ class Answer(_SharingCopies):
             **_without_empty(gallery=self.gallery, judged_by=judged_by),
             "systems": [ranking.as_dict() for ranking in self.rankings],
         }
-
-
-def _has_window(hit: Hit, video_id: str) -> bool:
-    return any(moment.video_id == video_id for moment in hit.moments)
 
 
 def _clip_score(ranking: Ranking, video_id: str) -> ClipScore:

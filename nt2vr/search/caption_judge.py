@@ -31,11 +31,7 @@ def judge_by_captions(query: Query, video: Video, reference: Video | None = None
         Otherwise None.
     """
     captions = [_content_of(caption) for caption in video.captions]
-    unwanted = []
-    for text in query.unwanted:
-        content = _content_of(text)
-        if content:
-            unwanted.append(content)
+    unwanted = list(filter(None, map(_content_of, query.unwanted)))
     if any(_has_caption(captions, content) for content in unwanted):
         return "violation"
 
@@ -43,19 +39,14 @@ def judge_by_captions(query: Query, video: Video, reference: Video | None = None
         return None
     denied_words = frozenset[str]().union(*unwanted)
     caption_words = frozenset[str]().union(*captions)
-    if any(_may_be_shown(word, caption_words) for word in denied_words):
-        return None
+    for word in denied_words:
+        # Captions may have a word of nearly the same meaning.
+        if related(word) & caption_words or derived_from(word, caption_words):
+            return None
     wanted = _content_of(" ".join(query.wanted))
     if not wanted or not _has_caption(captions, wanted):
         return None
     return "right"
-
-
-def _may_be_shown(denied_word: str, caption_words: frozenset[str]) -> bool:
-    """Return whether captions have a word of nearly the same meaning as a denied one."""
-    if related(denied_word) & caption_words:
-        return True
-    return bool(derived_from(denied_word, caption_words))
 
 
 def _has_caption(captions: Sequence[frozenset[str]], content: frozenset[str]) -> bool:

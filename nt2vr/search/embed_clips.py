@@ -13,7 +13,6 @@ from itertools import compress, groupby, islice
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nt2vr.errors import (
     CheckpointError,
@@ -29,24 +28,22 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.media.limits import LIMITS, evict, mark_used
 from nt2vr.media.rows import CHUNK, Rows
-from nt2vr.media.store import SAMPLING, Cache
+from nt2vr.media.store import Cache
 from nt2vr.models.card import Card, StoredNames
-from nt2vr.models.encoder import Encoder
+from nt2vr.models.encoder import Encoder, Frames, Vectors
 from nt2vr.progress import Progress, duration_text, silent, tracked
-from nt2vr.search.embedded_gallery import EmbeddedGallery
+from nt2vr.search.embedded_gallery import EmbeddedGallery, Numbers
 from nt2vr.search.index import ExactIndex, Milvus
 from nt2vr.search.index_gallery import with_index
-from nt2vr.search.shipped_embeddings import shipped_embeddings
+from nt2vr.search.shipped_embeddings import shipped_embeddings, tower_of
 
 logger = logging.getLogger(__name__)
 # Folder of galleries without a key.
 SHARED = "shared"
 
-Embeddings = NDArray[np.float32]
-Numbers = NDArray[np.int64]
 EmbeddingRows = Rows[np.float32]
 # Clips, and their embeddings (B, F, D).
-Batch = tuple[Sequence[Video], Embeddings]
+Batch = tuple[Sequence[Video], Vectors]
 # Embeds clips, a batch at a time. It writes the ids of clips that fail, with the reasons, to the
 # dictionary, and calls the function now and then, which stops the work as `Progress` does.
 Encode = Callable[[Sequence[Video], Reasons, Callable[[], None]], Iterator[Batch]]
@@ -58,9 +55,7 @@ def tower_folder(gallery: Gallery, card: Card, cache: Cache) -> Path:
 
     Models that pool differently share it.
     """
-    names = StoredNames.of(card.visual_key)
-    tower = hash_text(f"{SAMPLING} {names.of_frames}", 8)
-    return cache.galleries / (gallery.key or SHARED) / tower
+    return cache.galleries / (gallery.key or SHARED) / hash_text(tower_of(card), 8)
 
 
 def _subfolders(folder: Path) -> list[Path]:
@@ -156,30 +151,25 @@ class _Report:
     ) -> None:
         self._progress = progress
         self._total = len(clips) + num_skipped
-        self._num_skipped = num_skipped
         self._failed = failed
         self._num_copies = Counter(clip.key for clip in clips)
-        self._num_done = len(clips) - sum(self._num_copies[clip.key] for clip in missing)
-        self._last = ""
+        self._num_done = self._total - self._count(missing)
+
+    def _count(self, batch: Sequence[Video]) -> int:
+        return sum(self._num_copies[clip.key] for clip in batch)
 
     def add(self, batch: Sequence[Video]) -> None:
         """Count a batch that is embedded."""
-        self._num_done += sum(self._num_copies[clip.key] for clip in batch)
-        self._last = batch[-1].video_id
-        self()
-        self._last = ""
+        self._num_done += self._count(batch)
+        self(f"reading clips: {batch[-1].video_id}")
 
-    def __call__(self) -> None:
-        doing = "reading clips"
-        if self._last:
-            doing = f"reading clips: {self._last}"
-        num_done = self._num_done + len(self._failed) + self._num_skipped
-        self._progress(num_done, self._total, doing)
+    def __call__(self, doing: str = "reading clips") -> None:
+        self._progress(self._num_done + len(self._failed), self._total, doing)
 
 
 def _store_batch(
     batch: Sequence[Video],
-    embeddings: Embeddings,
+    embeddings: Vectors,
     rows: EmbeddingRows,
     encoder: Encoder,
     in_memory: bool,
@@ -224,15 +214,14 @@ def _refuse_or_warn(error: OSError, folder: Path, in_memory: bool) -> None:
 
 def _with_equal_clips(failed: Reasons, clips: Sequence[Video]) -> Reasons:
     """Return why clips failed, by id, also for the clips of the same content."""
-    reason_of_content = {}
-    for clip in clips:
-        if clip.video_id in failed:
-            reason_of_content[clip.key] = failed[clip.video_id]
-    reasons = {}
-    for clip in clips:
-        if clip.key in reason_of_content:
-            reasons[clip.video_id] = reason_of_content[clip.key]
-    return reasons
+    reason_of_content = {
+        clip.key: failed[clip.video_id] for clip in clips if clip.video_id in failed
+    }
+    return {
+        clip.video_id: reason_of_content[clip.key]
+        for clip in clips
+        if clip.key in reason_of_content
+    }
 
 
 def _open_rows(gallery: Gallery, encoder: Encoder, cache: Cache) -> EmbeddingRows:
@@ -276,7 +265,7 @@ def _encode(
             yield clips, embeddings_of(clips, frames, encoder, decoder)
 
 
-DecodedClip = tuple[Video, NDArray[np.uint8]]
+DecodedClip = tuple[Video, Frames]
 
 
 def _decoded_batches(
@@ -285,13 +274,8 @@ def _decoded_batches(
     if not by_file:
         yield from _batched(decoded, size)
         return
-    for _, clips_of_file in groupby(decoded, _path_of):
+    for _, clips_of_file in groupby(decoded, lambda decoded_clip: decoded_clip[0].path):
         yield from _batched(clips_of_file, size)
-
-
-def _path_of(decoded_clip: DecodedClip) -> Path:
-    video, _ = decoded_clip
-    return video.path
 
 
 def _batched(decoded: Iterable[DecodedClip], size: int) -> Iterator[list[DecodedClip]]:
@@ -301,8 +285,8 @@ def _batched(decoded: Iterable[DecodedClip], size: int) -> Iterator[list[Decoded
 
 
 def embeddings_of(
-    clips: Sequence[Video], frames: Sequence[NDArray[np.uint8]], encoder: Encoder, decoder: Decoder
-) -> Embeddings:
+    clips: Sequence[Video], frames: Sequence[Frames], encoder: Encoder, decoder: Decoder
+) -> Vectors:
     """Encode the (F, H, W, 3) frames of B clips as they are stored: (B, R, W)."""
     stacked = np.stack(frames)
     if not encoder.capabilities.reads_seconds:
@@ -325,7 +309,7 @@ def _length_s(clip: Video, decoder: Decoder) -> float:
     return float(probed.seconds - clip.start)
 
 
-def _store_or_hold(rows: EmbeddingRows, keys: Sequence[str], values: Embeddings) -> OSError | None:
+def _store_or_hold(rows: EmbeddingRows, keys: Sequence[str], values: Vectors) -> OSError | None:
     """Store rows; where that fails, hold them in memory and return the first failure."""
     failure = None
     if not rows.held:
@@ -450,8 +434,8 @@ def _open_stored(
 
 
 def _pool_stored(
-    encoder: Encoder, folder: Path, keys: Sequence[str], frames: Embeddings, frame_rows: Numbers
-) -> Embeddings:
+    encoder: Encoder, folder: Path, keys: Sequence[str], frames: Vectors, frame_rows: Numbers
+) -> Vectors:
     """Return pooled embeddings (V, D), and store those that are missing.
 
     They are memory-mapped if they are stored in this order.
@@ -483,8 +467,8 @@ def _embedded_gallery(
     gallery: Gallery,
     encoder: Encoder,
     videos: Sequence[Video],
-    embeddings: Embeddings,
-    frames: Embeddings,
+    embeddings: Vectors,
+    frames: Vectors,
     frame_rows: Numbers,
     skipped: Reasons,
     default_reason: str,
@@ -516,7 +500,7 @@ def _embedded_gallery(
 
 
 def _open_given(
-    gallery: Gallery, encoder: Encoder, given_videos: Mapping[str, Embeddings]
+    gallery: Gallery, encoder: Encoder, given_videos: Mapping[str, Vectors]
 ) -> EmbeddedGallery:
     """Open the clips whose embeddings were given with the model, as from a file.
 

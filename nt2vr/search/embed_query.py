@@ -119,6 +119,9 @@ def with_words(query: Query, replacements: Mapping[str, str]) -> Query:
 
 
 def _replace_words(text: str, replacements: Mapping[str, str]) -> str:
+    # As for most queries.
+    if not replacements:
+        return text
     emoji = "".join(word for word in replacements if re.fullmatch(EMOJI, word))
     if emoji:
         text = " ".join(re.sub(rf"([{emoji}])\ufe0f?", r" \1 ", text).split())
@@ -143,37 +146,24 @@ def texts_of(query: Query) -> list[str]:
     return [*(text for text in texts if text.strip()), *query.unwanted]
 
 
-def parts_of(encoder: Encoder, query: Query, embeddings: Mapping[str, Vector]) -> EmbeddedParts:
-    """Return the parts of a query from the embeddings of its texts.
-
-    The caller sets their strength.
-    """
-    return embedded_parts(
-        encoder,
-        sentence=query.text,
-        wanted=" ".join(query.wanted),
-        unwanted=query.unwanted,
-        embeddings=embeddings,
-        anchor=anchor_of(encoder),
-    )
-
-
-def embedded_parts(
-    encoder: Encoder,
-    sentence: str,
-    wanted: str,
-    unwanted: Sequence[str],
-    embeddings: Mapping[str, Vector],
-    anchor: Vector | None,
+def parts_of(
+    encoder: Encoder, query: Query, embeddings: VectorById, anchor: Vector | None
 ) -> EmbeddedParts:
-    """Put the parts of a query together; a sentence or wanted part without an embedding is blank."""
-    unwanted_vectors = np.zeros((0, encoder.embed_dim), np.float32)
-    if unwanted:
-        unwanted_vectors = np.stack([embeddings[text] for text in unwanted])
+    """Return the parts of a query from the embeddings of its texts; the caller sets their strength.
+
+    A sentence or wanted part without an embedding is blank.
+
+    Args:
+        embeddings: (D,), by text.
+        anchor: see `anchor_of`.
+    """
+    unwanted = np.zeros((0, encoder.embed_dim), np.float32)
+    if query.unwanted:
+        unwanted = np.stack([embeddings[text] for text in query.unwanted])
     parts = EmbeddedParts(
-        sentence=embeddings.get(sentence),
-        wanted=embeddings.get(wanted),
-        unwanted=unwanted_vectors,
+        sentence=embeddings.get(query.text),
+        wanted=embeddings.get(" ".join(query.wanted)),
+        unwanted=unwanted,
         strength=0.0,
         anchor=anchor,
         tau=tau_of(encoder.card),
@@ -213,8 +203,8 @@ def embed_query(
 
     Texts are encoded in one batch.
     """
-    clips: dict[str, Vector] = {}
-    frames: dict[str, Vector] = {}
+    clips = {}
+    frames = {}
     for reference in references:
         video_id = reference.video_id
         if not video_id:
@@ -247,36 +237,25 @@ def _embed(
     if encoder.capabilities.given_queries_only:
         query = replace(query, wanted=(), unwanted=())
     texts = texts_of(query)
-    embeddings: dict[str, Vector] = {}
+    embeddings = {}
     if texts:
         embeddings = dict(zip(texts, encoder.encode_text(texts), strict=True))
-    parts = parts_of(encoder, query, embeddings)
+    parts = parts_of(encoder, query, embeddings, anchor_of(encoder))
 
-    vectors = [_reference_vector(encoder, reference, clips) for reference in references]
+    vectors = []
+    for reference in references:
+        if reference.video_id:
+            vectors.append(clips[reference.video_id])
+        else:
+            vectors.append(_pooled(encoder, reference))
     picture, away = merge_references(vectors, references)
     parts = replace(parts, away=away)
     if picture is None:
         return parts
     wanted = [reference for reference in references if reference.wanted]
-    return _with_picture(
+    picture_query = _picture_query(
         parts, encoder=encoder, query=query, picture=picture, wanted=wanted, frames=frames
     )
-
-
-def _with_picture(
-    parts: EmbeddedParts,
-    encoder: Encoder,
-    query: Query,
-    picture: Vector,
-    wanted: Sequence[Reference],
-    frames: VectorById,
-) -> EmbeddedParts:
-    """Join the picture of the wanted references with the sentence and with the wanted part."""
-    picture_query = _picture_query(picture, parts)
-    if reads_tokens(encoder):
-        picture_query = _with_tokens(
-            picture_query, encoder=encoder, query=query, wanted=wanted, frames=frames
-        )
     join = partial(_join_picture, encoder, wanted, picture)
     return replace(
         parts,
@@ -291,30 +270,25 @@ def _with_picture(
     )
 
 
-def _reference_vector(encoder: Encoder, reference: Reference, clips: VectorById) -> Vector:
-    if reference.video_id:
-        return clips[reference.video_id]
-    return _pooled(encoder, reference)
-
-
-def _picture_query(picture: Vector, parts: EmbeddedParts) -> PictureQuery:
+def _picture_query(
+    parts: EmbeddedParts,
+    encoder: Encoder,
+    query: Query,
+    picture: Vector,
+    wanted: Sequence[Reference],
+    frames: VectorById,
+) -> PictureQuery:
+    """Return what composers read: of models with tokens, also those of the sentence, and frames."""
     nothing = np.zeros_like(picture)
-    return PictureQuery(
+    picture_query = PictureQuery(
         picture,
         sentence=nothing if parts.sentence is None else parts.sentence,
         wanted=nothing if parts.wanted is None else parts.wanted,
         unwanted=np.asarray(parts.unwanted.sum(axis=0)),
     )
+    if not reads_tokens(encoder):
+        return picture_query
 
-
-def _with_tokens(
-    picture_query: PictureQuery,
-    encoder: Encoder,
-    query: Query,
-    wanted: Sequence[Reference],
-    frames: VectorById,
-) -> PictureQuery:
-    """Add the tokens of the sentence, and the frames of the wanted references."""
     tokens = encoder.encode_tokens([query.text] if query.text.strip() else [])
     wanted_frames = []
     for reference in wanted:

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.media.gallery import Gallery
-from nt2vr.search.exclusion import CHUNK, Exclusion, Vectors, focused, scores_of
+from nt2vr.models.encoder import Vectors
+from nt2vr.search.exclusion import CHUNK, Exclusion, focused, scores_of
 from nt2vr.search.index import ExactIndex, Index, best_rows
 from nt2vr.search.index.exact import Scores
 
-Rows = NDArray[np.int64]
-ScoredRows = tuple[Scores, Rows]
+Numbers = NDArray[np.int64]
+ScoredRows = tuple[Scores, Numbers]
 # Clips of an index that are scored with an exclusion.
 SHORTLIST = 10_000
 # Largest gallery whose frames are all weighted by a query: 0.5 GB of 12 frames of 512 numbers.
@@ -48,9 +49,9 @@ class EmbeddedGallery:
     index: Index
     skipped: tuple[tuple[str, str], ...]
     all_frames: Vectors = field(repr=False)
-    frame_rows: Rows = field(repr=False)
+    frame_rows: Numbers = field(repr=False)
     project_frames: Callable[[Vectors], Vectors] | None = field(default=None, repr=False)
-    contents: Rows | None = field(default=None, repr=False)
+    contents: Numbers | None = field(default=None, repr=False)
     refused: str = ""
 
     @property
@@ -64,7 +65,7 @@ class EmbeddedGallery:
         return {video.video_id: row for row, video in enumerate(self.gallery.videos)}
 
     @cached_property
-    def _rows_by_content(self) -> tuple[Rows, Rows]:
+    def _rows_by_content(self) -> tuple[Numbers, Numbers]:
         assert self.contents is not None, "otherwise ids are rows"
         rows = np.argsort(self.contents, kind="stable")
         return self.contents[rows], rows
@@ -98,18 +99,18 @@ class EmbeddedGallery:
         return self.contents is not None
 
     def _best_of(
-        self, k: int, vector: Vectors, exclusion: Exclusion, rows: Rows | slice = EVERY_ROW
+        self, k: int, vector: Vectors, exclusion: Exclusion, rows: Numbers | slice = EVERY_ROW
     ) -> ScoredRows:
         """Return scores and rows of the best k clips: of some rows, which ascend, or of all."""
         scores = scores_of(self.clips(exclusion, rows), vector, exclusion)
-        # Rows ascend, so their positions break ties in the same order.
+        # Numbers ascend, so their positions break ties in the same order.
         best = best_rows(scores, np.arange(len(scores)), min(k, len(scores)))
         if isinstance(rows, slice):
             return scores[best], best
         return scores[best], rows[best]
 
     def clips(
-        self, exclusion: Exclusion | None = None, rows: Sequence[int] | Rows | slice = EVERY_ROW
+        self, exclusion: Exclusion | None = None, rows: Sequence[int] | Numbers | slice = EVERY_ROW
     ) -> Vectors:
         """Return the clips of some rows, or all, as a query sees them: (n, D).
 
@@ -136,7 +137,7 @@ class EmbeddedGallery:
         best = np.lexsort((rows, -products))[:k]
         return products[best], rows[best]
 
-    def _rows_of_contents(self, ids: Rows) -> tuple[Rows, Rows]:
+    def _rows_of_contents(self, ids: Numbers) -> tuple[Numbers, Numbers]:
         """Return the rows of the clips with these contents, and how many clips each content has."""
         contents, rows_by_content = self._rows_by_content
         starts = np.searchsorted(contents, ids)

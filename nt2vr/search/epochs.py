@@ -56,12 +56,8 @@ class RunEpochs:
             return None
         without_epoch = EPOCH_IN_NAME.sub("", model)
         run = without_epoch if without_epoch in entries else model
-        epochs = []
-        for folder in entries[run].folders:
-            epoch = checkpoint_epoch(folder)
-            if epoch is not None:
-                epochs.append(epoch)
-        return cls(run, tuple(sorted(epochs)))
+        epochs = map(checkpoint_epoch, entries[run].folders)
+        return cls(run, tuple(sorted(epoch for epoch in epochs if epoch is not None)))
 
     def system(self, epoch: int, like: System) -> System:
         """Return the system of an epoch with the strategy of another.
@@ -200,9 +196,10 @@ class RankingCache:
 
         They are stored without their embeddings, which only the view of one clip needs.
         """
-        slim = {}
-        for epoch, ranking in rankings.items():
-            slim[epoch] = replace(ranking, ranks={}, vector=None, gallery=None)
+        slim = {
+            epoch: replace(ranking, ranks={}, vector=None, gallery=None)
+            for epoch, ranking in rankings.items()
+        }
         with self._changing:
             # The latest queries come last.
             all_rankings = {**self._kept.pop(key, {}), **slim}
@@ -290,15 +287,14 @@ class Recording:
         """Return the ranking of each epoch, judged; none for a sentence that was not recorded."""
         rankings = {}
         for epoch, recorded in enumerate(self.queries.get(query.text, ())):
-            hits = []
-            for rank, (video_id, score) in enumerate(recorded, 1):
-                hits.append(
-                    Hit(
-                        video_id=video_id,
-                        rank=rank,
-                        score=score,
-                        verdict=judge(query, video_of(video_id)),
-                    )
+            hits = [
+                Hit(
+                    video_id=video_id,
+                    rank=rank,
+                    score=score,
+                    verdict=judge(query, video_of(video_id)),
                 )
+                for rank, (video_id, score) in enumerate(recorded, 1)
+            ]
             rankings[epoch] = Ranking(System(self.base), tuple(hits))
         return rankings

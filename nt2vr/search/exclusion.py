@@ -6,7 +6,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-Vectors = NDArray[np.float32]
+from nt2vr.models.encoder import Vectors
+
 # A similarity counts from so many standard deviations above the mean.
 DEVIATIONS = 0.5
 # Clips from whose similarities mean and deviation are taken.

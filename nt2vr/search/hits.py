@@ -44,6 +44,13 @@ class Hit:
     moments: tuple[Moment, ...] = ()
 
     @property
+    def clips(self) -> list[str]:
+        """The ids of its windows, in temporal order, or of the clip itself."""
+        if not self.moments:
+            return [self.video_id]
+        return [moment.video_id for moment in self.moments]
+
+    @property
     def source(self) -> str:
         """The long video, of which another query finds other windows, or the clip itself."""
         return self.long_video or self.video_id
@@ -55,7 +62,7 @@ class Hit:
 
     def as_dict(self) -> JsonObject:
         """Return plain JSON data, with further fields for windows."""
-        hit: JsonObject = {
+        hit = {
             "video_id": self.video_id,
             "rank": self.rank,
             "score": self.score,
@@ -147,27 +154,27 @@ def hits_of(groups: Sequence[Sequence[ScoredClip]], judge: ClipJudge) -> tuple[H
     """Return the hits of merged clips, best first, with their verdicts and windows."""
     hits = []
     for rank, group in enumerate(groups, 1):
-        moments = []
-        for window, score in group:
-            if window.long_video:
-                moments.append(
-                    Moment(
-                        video_id=window.video_id,
-                        start=window.start,
-                        end=window.end,
-                        score=round(score, 4),
-                    )
-                )
+        moments = [
+            Moment(
+                video_id=window.video_id,
+                start=window.start,
+                end=window.end,
+                score=round(score, 4),
+            )
+            for window, score in group
+            if window.long_video
+        ]
         moments.sort(key=lambda moment: moment.start)
 
         best, best_score = group[0]
-        hit = Hit(
-            video_id=best.video_id,
-            rank=rank,
-            score=round(best_score, 4),
-            verdict=judge(best),
-            long_video=best.long_video,
-            moments=tuple(moments),
+        hits.append(
+            Hit(
+                video_id=best.video_id,
+                rank=rank,
+                score=round(best_score, 4),
+                verdict=judge(best),
+                long_video=best.long_video,
+                moments=tuple(moments),
+            )
         )
-        hits.append(hit)
     return tuple(hits)

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nt2vr.errors import reason_of
 from nt2vr.files import stored_json, write_json
@@ -23,10 +22,10 @@ from nt2vr.media.limits import LIMITS, evict
 from nt2vr.media.rows import digest
 from nt2vr.media.store import read_cached
 from nt2vr.models.card import StoredNames
-from nt2vr.models.encoder import Encoder
+from nt2vr.models.encoder import Encoder, Vectors
 from nt2vr.negation.parse.cues import forms
 from nt2vr.progress import Progress
-from nt2vr.search.embedded_gallery import EmbeddedGallery
+from nt2vr.search.embedded_gallery import EmbeddedGallery, Numbers
 from nt2vr.search.index import ExactIndex, FaissIndex, Milvus, MilvusIndex
 from nt2vr.search.index.milvus import ClipRow
 
@@ -45,10 +44,8 @@ NO_ANSWER = (
     "The vector database does not answer, so it is not up to date. Update the library again later."
 )
 
-Embeddings = NDArray[np.float32]
-Numbers = NDArray[np.int64]
 # Returns queries (Q, D) to measure the recall with.
-Sample = Callable[[], Embeddings]
+Sample = Callable[[], Vectors]
 
 
 def with_index(
@@ -89,7 +86,7 @@ def with_index(
     return replace(embedded, index=index, contents=contents)
 
 
-def _sample_queries(embedded: EmbeddedGallery, encoder: Encoder) -> Embeddings:
+def _sample_queries(embedded: EmbeddedGallery, encoder: Encoder) -> Vectors:
     """Embed some captions of the clips, or sentences with negations if there are no captions."""
     first_captions = (clip.captions[0] for clip in embedded.gallery.videos if clip.captions)
     texts = list(islice(first_captions, NUM_SAMPLES))
@@ -111,7 +108,7 @@ def _fingerprint(ids: Numbers) -> str:
 
 
 def _faiss_index(
-    path: Path, contents: Numbers, embeddings: Embeddings, sample: Sample | None
+    path: Path, contents: Numbers, embeddings: Vectors, sample: Sample | None
 ) -> FaissIndex | None:
     """Open the stored index, or build it in minutes if there is a `sample`.
 
@@ -179,25 +176,23 @@ def _with_milvus(
     return replace(embedded, index=index, contents=contents)
 
 
-def _local_index(
-    embeddings: Embeddings, contents: Numbers, ids: Numbers, rows: Numbers
-) -> ExactIndex:
+def _local_index(embeddings: Vectors, contents: Numbers, ids: Numbers, rows: Numbers) -> ExactIndex:
     """Return an exact index of the same contents, each once: those of `rows`, by `ids`."""
+    # Otherwise nothing is copied.
+    if len(ids) < len(contents):
+        contents = ids
+        embeddings = embeddings[rows]
     local = ExactIndex(embeddings.shape[1])
-    if len(ids) == len(contents):
-        # Nothing is copied.
-        local.add(contents, embeddings)
-    else:
-        local.add(ids, embeddings[rows])
+    local.add(contents, embeddings)
     return local
 
 
 def _clip_rows(contents: Numbers, clips: Sequence[Video]) -> dict[int, ClipRow]:
     """Return what Milvus stores of each content besides its embedding."""
-    clip_rows = {}
-    for number, clip in zip(contents.tolist(), clips, strict=True):
-        clip_rows[number] = ClipRow(clip.content, clip.start, clip.end or 0.0)
-    return clip_rows
+    return {
+        number: ClipRow(clip.content, clip.start, clip.end or 0.0)
+        for number, clip in zip(contents.tolist(), clips, strict=True)
+    }
 
 
 def _open_milvus(index: MilvusIndex, state_file: Path, state: Mapping[str, Any]) -> str:
@@ -209,7 +204,7 @@ def _open_milvus(index: MilvusIndex, state_file: Path, state: Mapping[str, Any])
 
 
 def _update_milvus(
-    index: MilvusIndex, ids: Numbers, embeddings: Embeddings, sample: Sample, progress: Progress
+    index: MilvusIndex, ids: Numbers, embeddings: Vectors, sample: Sample, progress: Progress
 ) -> str:
     """Bring the index up to date, and measure it; return why it cannot be used, or ""."""
     try:

@@ -9,6 +9,7 @@ import logging
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from threading import Event, Lock
 from typing import Protocol
@@ -127,7 +128,7 @@ class LiveModels:
 
         One NotIndexedError names all models that have not indexed it.
         """
-        loaded: dict[str, LoadedModel] = {}
+        loaded = {}
         error_of_tower: dict[str, NotIndexedError] = {}
         for name in names:
             try:
@@ -138,10 +139,9 @@ class LiveModels:
         if not error_of_tower:
             return loaded
 
-        not_indexing: list[str] = []
-        for refusal in error_of_tower.values():
-            not_indexing += refusal.models
-        raise NotIndexedError(" ".join(map(str, error_of_tower.values())), *not_indexing)
+        errors = error_of_tower.values()
+        not_indexing = chain.from_iterable(error.models for error in errors)
+        raise NotIndexedError(" ".join(map(str, errors)), *not_indexing)
 
     def encoder(self, name: str) -> Encoder:
         """Return a model, loaded on first use, without a view of any gallery."""
@@ -225,7 +225,7 @@ class LiveModels:
             return _with_galleries(LoadedModel(encoder), searchers)
 
         refused_before = served.refused if served else {}
-        refused: dict[Stamp, str] = {}
+        refused = {}
         for folder in entry.folders:
             folder_stamp = (folder, *stamp(folder, folder / WEIGHTS, folder / DIFFERENCE))
             if served is not None and folder_stamp == served.stamp:
@@ -238,7 +238,7 @@ class LiveModels:
                 model = LoadedModel(
                     encoder=encoder,
                     stamp=folder_stamp,
-                    epoch=_epoch_of(entry, folder),
+                    epoch=checkpoint_epoch(folder) if entry.kind == "run" else None,
                     refused=refused,
                 )
                 return _with_galleries(model, searchers)
@@ -262,13 +262,6 @@ class LiveModels:
                 f"The embeddings of {folder} are not finite. Choose an earlier checkpoint."
             )
         return encoder
-
-
-def _epoch_of(entry: CatalogEntry, folder: Path) -> int | None:
-    """Return the epoch of a checkpoint; None if it is not one of a run."""
-    if entry.kind != "run":
-        return None
-    return checkpoint_epoch(folder)
 
 
 def _with_galleries(model: LoadedModel, searchers: Iterable[GalleryEmbedder]) -> LoadedModel:

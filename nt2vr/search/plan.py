@@ -2,11 +2,10 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from nt2vr.models.encoder import Encoder
 from nt2vr.negation.parse.query import Query
-from nt2vr.search.embed_query import Synonyms, substitutes, with_words
+from nt2vr.search.embed_query import Synonyms, substitutes
 from nt2vr.search.embedded_gallery import EmbeddedGallery
 from nt2vr.search.live import GalleryEmbedder, LoadedModel
 from nt2vr.search.references import Reference
@@ -18,18 +17,6 @@ DEFAULT_K = 8
 CONCURRENT = 8
 MAX_K = 100
 MAX_SYSTEMS = 8
-
-
-class ModelQuery(NamedTuple):
-    """A query as one model gets it.
-
-    Attributes:
-        query: the query with unknown words replaced.
-        replacements: the unknown words, and what replaces them.
-    """
-
-    query: Query
-    replacements: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -67,11 +54,6 @@ class SearchPlan:
         strategies = {system.strategy for system in self.systems if system.model == model}
         return bool(self.references) or strategies != {"plain"}
 
-    def queries_by_model(self, query: Query) -> dict[str, ModelQuery]:
-        """Return the query as each model gets it."""
-        queries = {}
-        words_by_model = substitutes(query, self.encoders, self.synonyms, self.literal)
-        for name, words in words_by_model.items():
-            model_query = with_words(query, words) if words else query
-            queries[name] = ModelQuery(model_query, words)
-        return queries
+    def replacements_by_model(self, query: Query) -> dict[str, dict[str, str]]:
+        """Return the words of a query that each model does not know, and what it gets instead."""
+        return substitutes(query, self.encoders, self.synonyms, self.literal)

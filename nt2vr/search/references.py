@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError
 from nt2vr.models.composer import Composer, PictureQuery
-from nt2vr.models.encoder import Encoder
-from nt2vr.search.exclusion import Vectors, unit
+from nt2vr.models.encoder import Encoder, Vectors
+from nt2vr.search.exclusion import unit
 
 MAX_REFERENCES = 4
 DEFAULT_WEIGHT = 0.5
@@ -112,10 +112,11 @@ class Weights:
     @classmethod
     def of(cls, composition: Mapping[str, float]) -> Self:
         """Read the weights of a card; unknown names are ignored."""
-        weights = {}
-        for name in cls.__dataclass_fields__:
-            if name in composition:
-                weights[name] = float(composition[name])
+        weights = {
+            name: float(composition[name])
+            for name in cls.__dataclass_fields__
+            if name in composition
+        }
         return cls(**weights)
 
 

@@ -24,6 +24,7 @@ from nt2vr.search.caption_judge import judge_by_captions
 from nt2vr.search.embed_clips import embed_gallery, open_indexed
 from nt2vr.search.embed_query import embed_reference
 from nt2vr.search.embedded_gallery import EmbeddedGallery
+from nt2vr.search.exclusion import scores_of
 from nt2vr.search.index import INDEXES, Milvus
 from nt2vr.search.judge import ClipJudge, Judge, Verdict, judge_beside
 from nt2vr.search.live import LiveModels
@@ -213,9 +214,7 @@ class Searcher:
         """
         columns_by_system = self._columns_by_system(plan)
         shape = (len(queries), len(self.gallery.videos))
-        scores = {}
-        for name in columns_by_system:
-            scores[name] = np.full(shape, np.nan, np.float32)
+        scores = {name: np.full(shape, np.nan, np.float32) for name in columns_by_system}
 
         errors: list[Nt2vrError | None] = []
         outcomes = self.map_queries(queries, plan, partial(_clip_scores, plan=plan))
@@ -267,9 +266,10 @@ class Searcher:
         self, lines: Sequence[str], plan: SearchPlan, reference: Reference
     ) -> tuple[list[Query], Iterable[tuple[float | None, ...]]]:
         """Return the lines as understood, and the scores of all lines by system."""
-        clips = {}
-        for name, encoder in plan.encoders.items():
-            clips[name] = embed_reference(encoder, reference, plan.gallery_of(name))
+        clips = {
+            name: embed_reference(encoder, reference, plan.gallery_of(name))
+            for name, encoder in plan.encoders.items()
+        }
         score = partial(_line_scores, plan=plan, clips=clips, video_id=reference.video_id)
 
         queries = []
@@ -290,12 +290,10 @@ class Searcher:
         For a bad query, its error is in the list.
         """
         check = partial(self.checked, references=plan.references)
-        outcomes: list[T | Nt2vrError] = []
+        outcomes = []
         for start in range(0, len(queries), QUERY_BATCH):
             batch = queries[start : start + QUERY_BATCH]
-            checked: list[QueryOrVector | Nt2vrError] = [
-                _result_or_error(check, query) for query in batch
-            ]
+            checked = [_result_or_error(check, query) for query in batch]
             prepare_texts([query for query in checked if isinstance(query, Query)], plan)
             outcomes += [_result_or_error(function, query) for query in checked]
         return outcomes
@@ -393,8 +391,9 @@ def _clip_scores(query: QueryOrVector, plan: SearchPlan) -> dict[str, Vector]:
     """Score all clips with each system; one with nothing to search for is left out."""
     scores_by_system = {}
     for search in system_searches(query, plan):
-        scores = search.clip_scores()
-        if scores is not None:
+        if search.vector is not None:
+            clips = search.gallery.clips(search.exclusion)
+            scores = scores_of(clips, search.vector, search.exclusion)
             scores_by_system[search.system.name] = scores
     return scores_by_system
 
@@ -409,7 +408,8 @@ def _line_scores(
         video_id: empty for a picture.
     """
     assert isinstance(query, Query), "lines are texts"
-    scores = []
-    for search in system_searches(query, plan):
-        scores.append(search.score(clips[search.system.model], video_id))
+    scores = [
+        search.score(clips[search.system.model], video_id)
+        for search in system_searches(query, plan)
+    ]
     return query, scores

@@ -8,35 +8,34 @@ from collections.abc import Mapping
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nt2vr.media.store import SAMPLING
 from nt2vr.models.card import Card, StoredNames
+from nt2vr.models.encoder import Vectors
 from nt2vr.settings import ASSETS
 
 SHIPPED = ASSETS / "gallery" / "embeddings.npz"
-Embeddings = NDArray[np.float32]
 
 
-def shipped_embeddings(card: Card) -> Mapping[str, Embeddings]:
+def shipped_embeddings(card: Card) -> Mapping[str, Vectors]:
     """Return the embeddings (F, D) of clips by content, as the model's visual tower gives them.
 
     There are none of another tower.
     """
     tower, embeddings = _read_shipped()
-    if tower == tower_of(card):
+    if tower == tower_of(card.in_any_precision):
         return embeddings
     return {}
 
 
 def tower_of(card: Card) -> str:
-    """Identify what embeds, whatever its precision."""
-    names = StoredNames.of(card.in_any_precision.visual_key)
+    """Identify the visual tower, which models that pool differently may share."""
+    names = StoredNames.of(card.visual_key)
     return f"{SAMPLING} {names.of_frames}"
 
 
 @cache
-def _read_shipped() -> tuple[str, dict[str, Embeddings]]:
+def _read_shipped() -> tuple[str, dict[str, Vectors]]:
     try:
         with np.load(SHIPPED, allow_pickle=False) as arrays:
             embeddings = arrays["embeddings"].astype(np.float32)

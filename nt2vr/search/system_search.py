@@ -1,6 +1,7 @@
 """What each system searches for: a query's parts as its model embeds them, and what its strategy makes of them."""
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -8,11 +9,11 @@ import numpy as np
 
 from nt2vr.errors import ConfigError, QueryError
 from nt2vr.negation.parse.query import Query
-from nt2vr.search.embed_query import embed_query, texts_of
+from nt2vr.search.embed_query import embed_query, texts_of, with_words
 from nt2vr.search.embedded_gallery import EmbeddedGallery
 from nt2vr.search.exclusion import Exclusion, scores_of
 from nt2vr.search.live import LoadedModel
-from nt2vr.search.plan import ModelQuery, SearchPlan
+from nt2vr.search.plan import SearchPlan
 from nt2vr.search.strategies import EmbeddedParts, System, Vector, vector_and_exclusion
 
 # A vector is searched for as it is.
@@ -33,13 +34,6 @@ class SystemSearch(NamedTuple):
     parts: EmbeddedParts
     vector: Vector | None
     exclusion: Exclusion | None
-
-    def clip_scores(self) -> Vector | None:
-        """Score all clips of the gallery, (V,); None if nothing is left to search for."""
-        if self.vector is None:
-            return None
-        clips = self.gallery.clips(self.exclusion)
-        return scores_of(clips, self.vector, self.exclusion)
 
     def score(self, clip: Vector, video_id: str) -> float | None:
         """Score a clip (D,) of the gallery, or a picture, which has no id."""
@@ -76,9 +70,10 @@ def embed_for_systems(query: QueryOrVector, plan: SearchPlan) -> list[EmbeddedPa
         return [vector_parts] * len(plan.systems)
 
     # All systems of a model share the embeddings.
-    parts_by_model = {}
-    for model, model_query in plan.queries_by_model(query).items():
-        parts_by_model[model] = _embed_for_model(model, model_query, plan)
+    parts_by_model = {
+        model: _embed_for_model(model, query=query, replacements=replacements, plan=plan)
+        for model, replacements in plan.replacements_by_model(query).items()
+    }
     parts_by_system = []
     for system in plan.systems:
         card = plan.loaded[system.model].encoder.card
@@ -87,29 +82,31 @@ def embed_for_systems(query: QueryOrVector, plan: SearchPlan) -> list[EmbeddedPa
     return parts_by_system
 
 
-def _embed_for_model(model: str, model_query: ModelQuery, plan: SearchPlan) -> EmbeddedParts:
-    query, replacements = model_query
-    read_query = query
+def _embed_for_model(
+    model: str, query: Query, replacements: Mapping[str, str], plan: SearchPlan
+) -> EmbeddedParts:
+    model_query = with_words(query, replacements)
+    read_query = model_query
     if not plan.reads_parts(model):
-        read_query = replace(query, wanted=(), unwanted=())
+        read_query = replace(model_query, wanted=(), unwanted=())
     parts = embed_query(
         plan.loaded[model].encoder,
         query=read_query,
         references=plan.references,
         gallery=plan.gallery_of(model),
     )
-    return replace(parts, query=query, replacements=replacements)
+    return replace(parts, query=model_query, replacements=replacements)
 
 
 def prepare_texts(queries: Sequence[Query], plan: SearchPlan) -> None:
     """Let each model encode the texts of all queries together."""
-    queries_by_model = [plan.queries_by_model(query) for query in queries]
-    for model, encoder in plan.encoders.items():
-        texts = []
-        for model_queries in queries_by_model:
-            texts += texts_of(model_queries[model].query)
+    texts_by_model = defaultdict[str, list[str]](list)
+    for query in queries:
+        for model, replacements in plan.replacements_by_model(query).items():
+            texts_by_model[model] += texts_of(with_words(query, replacements))
+    for model, texts in texts_by_model.items():
         if texts:
-            encoder.prepare_texts(texts)
+            plan.encoders[model].prepare_texts(texts)
 
 
 def _check_vector(query: Vector, plan: SearchPlan) -> None:

@@ -5,7 +5,6 @@ The parts of a system that searches with parts add up to the score exactly; fram
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -21,11 +20,14 @@ from nt2vr.search.strategies import (
     Role,
     System,
     Vector,
+    anchor_of,
     vector_and_exclusion,
 )
 
 # Words of a query that are left out one by one.
 MAX_WORDS = 40
+# Returns a model by its name.
+EncoderOf = Callable[[str], Encoder]
 # Largest difference between two computations of one vector, or poolings of one clip.
 SAME = 1e-3
 WHOLE_QUERIES = (
@@ -77,7 +79,7 @@ class Word:
     role: Role
     place: int
     text: str
-    share: float | None
+    share: float | None = None
 
 
 @dataclass(frozen=True)
@@ -102,19 +104,10 @@ class Why:
     notice: str = ""
 
 
-class _WordVariant(NamedTuple):
-    """A query without one word of one of its texts."""
-
-    role: Role
-    place: int  # number of the unwanted part, otherwise 0
-    word: str
-    query: Query
-
-
 def explain(
     answer: Answer,
     video_id: str,
-    encoder_of: Callable[[str], Encoder],
+    encoder_of: EncoderOf,
     columns: Iterable[int] | None = None,
 ) -> tuple[Why, ...]:
     """Explain a clip's scores in an answer: in the columns of these numbers, by default in all."""
@@ -151,9 +144,7 @@ def _explain(ranking: Ranking, query: Query, video_id: str, encoder: Encoder) ->
     if isinstance(clip.gallery, Excerpt):
         return replace(why, notice=EXCERPT)
 
-    model_query = query
-    if ranking.read_as:
-        model_query = with_words(query, ranking.read_as)
+    model_query = with_words(query, ranking.read_as)
     return _take_apart(
         why, model_query=model_query, clip=clip, encoder=encoder, strength=ranking.strength
     )
@@ -166,196 +157,173 @@ def _take_apart(
     strategy = why.system.strategy
     variants = list(_word_variants(model_query, STRATEGIES[strategy].uses))
     tried = variants[:MAX_WORDS]
-    queries = [model_query, *(variant.query for variant in tried)]
+    queries = [model_query, *(query for _, query in tried)]
     query_parts, *variant_parts = _embed_queries(queries, encoder, strength)
-    vector, exclusion = vector_and_exclusion(strategy, query_parts, clip.gallery.embeddings)
-    if vector is None or not _is_same_search(clip, vector, exclusion):
+    again = _searched_again(clip, strategy, query_parts)
+    if again is None or not _is_same_search(clip, again):
         return replace(why, notice=NOT_BY_TEXT)
 
-    contributions = _parts(
-        model_query,
-        embedded=query_parts,
-        strategy=strategy,
-        vector=vector,
-        exclusion=exclusion,
-        clip=clip.embedding,
-    )
+    words = [word for word, _ in tried]
     return replace(
         why,
-        parts=tuple(contributions),
-        words=_words(tried, variant_parts, clip, strategy),
+        parts=tuple(_parts(model_query, embedded=query_parts, strategy=strategy, clip=again)),
+        words=tuple(_with_shares(words, variant_parts, clip=clip, strategy=strategy)),
         num_untried=len(variants) - len(tried),
     )
 
 
-def _words(
-    variants: Sequence[_WordVariant],
-    variant_parts: Sequence[EmbeddedParts],
-    clip: SearchedClip,
-    strategy: str,
-) -> tuple[Word, ...]:
-    """Return what the score of a clip owes to each word that was left out."""
+def _with_shares(
+    words: Sequence[Word], parts_without: Sequence[EmbeddedParts], clip: SearchedClip, strategy: str
+) -> Iterator[Word]:
+    """Yield words with what the score of a clip owes to each, given the parts without it."""
     score = clip.score
-    words = []
-    for variant, parts in zip(variants, variant_parts, strict=True):
-        score_without = _score(clip, strategy, parts)
-        share = None if score_without is None else score - score_without
-        words.append(Word(variant.role, variant.place, variant.word, share))
-    return tuple(words)
+    for word, parts in zip(words, parts_without, strict=True):
+        without_word = _searched_again(clip, strategy, parts)
+        if without_word is None:
+            yield word
+        else:
+            yield replace(word, share=score - without_word.score)
+
+
+def _searched_again(clip: SearchedClip, strategy: str, parts: EmbeddedParts) -> SearchedClip | None:
+    """Return a clip with what other parts search for; None if they leave nothing."""
+    vector, exclusion = vector_and_exclusion(strategy, parts, clip.gallery.embeddings)
+    if vector is None:
+        return None
+    return clip._replace(vector=vector, exclusion=exclusion)
 
 
 def _embed_queries(
     queries: Sequence[Query], encoder: Encoder, strength: float
 ) -> list[EmbeddedParts]:
     """Embed the parts of some queries, all texts in one batch."""
-    texts: dict[str, None] = {}
+    texts = {}
     for query in queries:
         texts.update(dict.fromkeys(texts_of(query)))
     embeddings = dict(zip(texts, embed_texts(encoder, list(texts)), strict=True))
-    return [replace(parts_of(encoder, query, embeddings), strength=strength) for query in queries]
+    anchor = anchor_of(encoder)
+    query_parts = []
+    for query in queries:
+        parts = parts_of(encoder, query, embeddings, anchor)
+        query_parts.append(replace(parts, strength=strength))
+    return query_parts
 
 
-def _is_same_search(clip: SearchedClip, vector: Vector, exclusion: Exclusion | None) -> bool:
-    """Return whether the search compared clips with the same vectors."""
-    now = _compared_vectors(vector, exclusion)
-    before = _compared_vectors(clip.vector, clip.exclusion)
+def _is_same_search(first: SearchedClip, second: SearchedClip) -> bool:
+    """Return whether two searches compared a clip with the same vectors."""
+    now = _compared_vectors(first)
+    before = _compared_vectors(second)
     return len(now) == len(before) and np.allclose(now, before, rtol=0, atol=SAME)
 
 
-def _compared_vectors(vector: Vector, exclusion: Exclusion | None) -> list[Vector]:
-    """List the vectors that clips are compared with."""
+def _compared_vectors(clip: SearchedClip) -> list[Vector]:
+    exclusion = clip.exclusion
     if exclusion is None:
-        return [vector]
-    vectors = [vector, *exclusion.unwanted]
+        return [clip.vector]
+    vectors = [clip.vector, *exclusion.unwanted]
     if exclusion.focus is not None:
         vectors.append(exclusion.focus)
     return vectors
 
 
-def _score(clip: SearchedClip, strategy: str, parts: EmbeddedParts) -> float | None:
-    """Score a clip for other parts; None if they leave nothing to search for."""
-    vector, exclusion = vector_and_exclusion(strategy, parts, clip.gallery.embeddings)
-    if vector is None:
-        return None
-    return clip._replace(vector=vector, exclusion=exclusion).score
-
-
-def _word_variants(query: Query, roles: Sequence[Role]) -> Iterator[_WordVariant]:
-    """Leave out each word of the texts with these roles."""
-    texts: list[tuple[Role, int, str]] = [
-        ("sentence", 0, query.text),
-        ("wanted", 0, " ".join(query.wanted)),
-    ]
-    for place, text in enumerate(query.unwanted):
-        texts.append(("unwanted", place, text))
-    for role, place, text in texts:
-        if role in roles:
+def _word_variants(query: Query, roles: Sequence[Role]) -> Iterator[tuple[Word, Query]]:
+    """Yield each word of the texts with these roles, and the query without it."""
+    if "sentence" in roles:
+        for word, rest in _without_each_word(query.text):
+            yield Word("sentence", 0, word), replace(query, text=rest)
+    if "wanted" in roles:
+        for word, rest in _without_each_word(" ".join(query.wanted)):
+            yield Word("wanted", 0, word), replace(query, wanted=(rest,))
+    if "unwanted" in roles:
+        for place, text in enumerate(query.unwanted):
             for word, rest in _without_each_word(text):
-                yield _WordVariant(role, place, word, _with_text(query, role, place, rest))
-
-
-def _with_text(query: Query, role: Role, place: int, text: str) -> Query:
-    """Return a query with another text of a role; an unwanted part of no words is dropped."""
-    if role == "sentence":
-        return replace(query, text=text)
-    if role == "wanted":
-        return replace(query, wanted=(text,))
-    unwanted = list(query.unwanted)
-    unwanted[place] = text
-    return replace(query, unwanted=tuple(filter(None, unwanted)))
+                # A part of no words is dropped.
+                parts = filter(None, [*query.unwanted[:place], rest, *query.unwanted[place + 1 :]])
+                yield Word("unwanted", place, word), replace(query, unwanted=tuple(parts))
 
 
 def _without_each_word(text: str) -> Iterator[tuple[str, str]]:
-    """Yield each word, and the text without it."""
     words = text.split()
     for number, word in enumerate(words):
         yield word, " ".join(words[:number] + words[number + 1 :])
 
 
 def _parts(
-    query: Query,
-    embedded: EmbeddedParts,
-    strategy: str,
-    vector: Vector,
-    exclusion: Exclusion | None,
-    clip: Vector,
+    query: Query, embedded: EmbeddedParts, strategy: str, clip: SearchedClip
 ) -> Iterator[Part]:
-    """Return the parts' similarities, and the weights with which they make up the score."""
-    named_parts = _named_parts(query, embedded)
-    above: dict[int, float] = {}
+    """Yield the parts' similarities, and the weights with which they make up the score."""
+    embedding = clip.embedding
+    exclusion = clip.exclusion
+    parts = _unweighed_parts(query, embedded)
     if exclusion is not None and len(exclusion.unwanted):
-        weights, above = _weights_of_exclusion(named_parts, exclusion, clip)
+        _weigh_by_exclusion(parts, exclusion, embedding)
     else:
-        weights = _weights_of_vector(named_parts, STRATEGIES[strategy].uses, vector)
+        _weigh_by_vector(parts, STRATEGIES[strategy].uses, clip.vector)
 
-    for number, part in enumerate(named_parts):
-        is_unused_anchor = part.role == "anchor" and number not in weights
-        if is_unused_anchor:
+    for part in parts:
+        # An anchor is no part of the query, so it is listed only where the system uses it.
+        if part.role == "anchor" and part.weight is None:
             continue
         yield Part(
             role=part.role,
             text=part.text,
-            similarity=float(clip @ part.vector),
-            weight=weights.get(number),
-            above=above.get(number, 0.0),
+            similarity=float(embedding @ part.vector),
+            weight=part.weight,
+            above=part.above,
         )
 
 
-class _NamedPart(NamedTuple):
-    """A part of a query, and its embedding (D,)."""
+@dataclass
+class _EmbeddedPart:
+    """A part of a query and its embedding (D,); further fields are those of `Part`."""
 
     role: Role
     text: str
     vector: Vector
+    weight: float | None = None
+    above: float = 0.0
 
 
-def _named_parts(query: Query, embedded: EmbeddedParts) -> list[_NamedPart]:
+def _unweighed_parts(query: Query, embedded: EmbeddedParts) -> list[_EmbeddedPart]:
     """List the parts of a query that have an embedding."""
     parts = []
     if embedded.sentence is not None:
-        parts.append(_NamedPart("sentence", query.text, embedded.sentence))
+        parts.append(_EmbeddedPart("sentence", query.text, embedded.sentence))
     if embedded.wanted is not None:
-        parts.append(_NamedPart("wanted", " ".join(query.wanted), embedded.wanted))
+        parts.append(_EmbeddedPart("wanted", " ".join(query.wanted), embedded.wanted))
     for text, vector in zip(query.unwanted, embedded.unwanted, strict=True):
-        parts.append(_NamedPart("unwanted", text, vector))
+        parts.append(_EmbeddedPart("unwanted", text, vector))
     if query.unwanted and embedded.anchor is not None:
-        parts.append(_NamedPart("anchor", "", embedded.anchor))
+        parts.append(_EmbeddedPart("anchor", "", embedded.anchor))
     return parts
 
 
-def _weights_of_exclusion(
-    named_parts: Sequence[_NamedPart], exclusion: Exclusion, clip: Vector
-) -> tuple[dict[int, float], dict[int, float]]:
-    """Return the weights of parts, by number, and the similarities from which unwanted ones count.
-
-    The wanted part has weight 1, the unwanted part that exceeds tau most -alpha, and others 0.
-    """
-    unwanted = [number for number, part in enumerate(named_parts) if part.role == "unwanted"]
+def _weigh_by_exclusion(parts: Sequence[_EmbeddedPart], exclusion: Exclusion, clip: Vector) -> None:
+    """Give the wanted part weight 1, the unwanted part that exceeds tau most -alpha, and others 0."""
+    unwanted = [part for part in parts if part.role == "unwanted"]
     excess = exclusion.excess(clip @ exclusion.unwanted.T)
     thresholds = np.broadcast_to(np.asarray(exclusion.tau), excess.shape).tolist()
-    above = dict(zip(unwanted, thresholds, strict=True))
-
-    weights = dict.fromkeys(unwanted, 0.0)
-    for number, part in enumerate(named_parts):
-        if part.role == "wanted":
-            weights[number] = 1.0
+    for part, threshold in zip(unwanted, thresholds, strict=True):
+        part.weight = 0.0
+        part.above = threshold
     if excess.any():
-        weights[unwanted[int(excess.argmax())]] = -exclusion.weight
-    return weights, above
+        unwanted[int(excess.argmax())].weight = -exclusion.weight
+    for part in parts:
+        if part.role == "wanted":
+            part.weight = 1.0
 
 
-def _weights_of_vector(
-    named_parts: Sequence[_NamedPart], roles: Sequence[Role], vector: Vector
-) -> dict[int, float]:
-    """Return the weights, by number, with which the parts of some roles sum up to a vector."""
-    numbers = [number for number, part in enumerate(named_parts) if part.role in roles]
-    basis = np.stack([named_parts[number].vector for number in numbers]).astype(np.float64)
+def _weigh_by_vector(parts: Sequence[_EmbeddedPart], roles: Sequence[Role], vector: Vector) -> None:
+    """Give the parts of some roles the weights with which they sum up to a vector."""
+    used = [part for part in parts if part.role in roles]
+    basis = np.stack([part.vector for part in used]).astype(np.float64)
     weights = np.linalg.lstsq(basis.T, vector.astype(np.float64), rcond=None)[0]
-    return dict(zip(numbers, weights.tolist(), strict=True))
+    for part, weight in zip(used, weights.tolist(), strict=True):
+        part.weight = weight
 
 
 def scored_backwards(
-    answer: Answer, video_id: str, encoder_of: Callable[[str], Encoder]
+    answer: Answer, video_id: str, encoder_of: EncoderOf
 ) -> tuple[float | None, ...]:
     """Score a clip with its frames in reverse order, under each system of an answer.
 
@@ -364,9 +332,7 @@ def scored_backwards(
     return tuple(_score_backwards(ranking, video_id, encoder_of) for ranking in answer.rankings)
 
 
-def _score_backwards(
-    ranking: Ranking, video_id: str, encoder_of: Callable[[str], Encoder]
-) -> float | None:
+def _score_backwards(ranking: Ranking, video_id: str, encoder_of: EncoderOf) -> float | None:
     clip = ranking.searched_clip(video_id)
     if clip is None:
         return None

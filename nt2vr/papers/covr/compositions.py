@@ -4,7 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from nt2vr.models.composer import PictureQuery
-from nt2vr.search.exclusion import Vectors, unit
+from nt2vr.models.encoder import Vectors
+from nt2vr.search.exclusion import unit
 from nt2vr.search.references import Weights
 
 

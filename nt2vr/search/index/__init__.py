@@ -8,9 +8,8 @@ from nt2vr.search.index.faiss import FaissIndex
 from nt2vr.search.index.milvus import Milvus, is_address
 from nt2vr.search.index.milvus_index import MilvusIndex
 
-BUILT_IN: dict[str, Callable[[int], Index]] = {"exact": ExactIndex, "faiss": FaissIndex}
 # Each builds an index for vectors of a length.
-INDEXES = Registry("index", BUILT_IN)
+INDEXES = Registry[Callable[[int], Index]]("index", {"exact": ExactIndex, "faiss": FaissIndex})
 
 __all__ = [
     "INDEXES",

@@ -5,9 +5,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-Vectors = NDArray[np.float32]
+from nt2vr.models.encoder import Vectors
+
 Ids = NDArray[np.int64]
-Scores = NDArray[np.float32]  # (Q, k) or (N,)
+Scores = Vectors  # (Q, k) or (N,)
 ScoredIds = tuple[Scores, Ids]  # (Q, k) each
 SAMPLE_K = 10
 # Queries scored at once: 80 MB of scores of a million vectors.

@@ -7,11 +7,11 @@ import numpy as np
 
 from nt2vr.files import atomic_write, stored_json, write_json
 from nt2vr.media.store import read_cached
+from nt2vr.models.encoder import Vectors
 from nt2vr.search.index.exact import (
     ExactIndex,
     Ids,
     ScoredIds,
-    Vectors,
     best_first,
     best_ids,
     recall_of,
@@ -142,7 +142,7 @@ def _noisy_sample(vectors: Vectors) -> Vectors:
     rows = rng.choice(len(vectors), min(SAMPLE, len(vectors)), replace=False)
     queries = vectors[np.sort(rows)]
     noise = rng.standard_normal(queries.shape, np.float32)
-    noisy: Vectors = queries + noise * np.float32(NOISE / np.sqrt(queries.shape[1]))
+    noisy = queries + noise * np.float32(NOISE / np.sqrt(queries.shape[1]))
     return noisy
 
 

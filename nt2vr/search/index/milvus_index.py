@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from nt2vr.models.encoder import Vectors
 from nt2vr.progress import Progress, silent
 from nt2vr.search.index.exact import (
     ExactIndex,
     Ids,
     ScoredIds,
-    Vectors,
     best_first,
     best_ids,
     recall_of,

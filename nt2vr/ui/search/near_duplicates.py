@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import count
 
+from nt2vr.models.encoder import Vectors
 from nt2vr.search.answers import Ranking
-from nt2vr.search.exclusion import Vectors
 from nt2vr.search.hits import Hit
 
 # Cosine of two clips from which they look the same: of 22 videos re-encoded the smallest was .984,

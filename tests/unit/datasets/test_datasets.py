@@ -259,6 +259,14 @@ def test_flickr_in_its_original_files(
     assert captions_of(dataset) == {"1000268201": ["1000268201 , 0 .", "1000268201 , 1 ."]}
 
 
+def test_pictures_with_like_names_keep_their_captions(write: Write, tmp_path: Path) -> None:
+    names = ["a.jpg", "a.png", "a.jpg.png"]
+    write("captions.txt", "image,caption\n" + "".join(f"{name},it is {name}\n" for name in names))
+    for name in names:
+        write(name)
+    assert captions_of(load_dataset(tmp_path)) == {name: [f"it is {name}"] for name in names}
+
+
 def test_coco_pictures_by_the_names_of_2017(write: Write, tmp_path: Path) -> None:
     images = []
     for n, split in enumerate(["restval", "val", "test"]):

@@ -75,9 +75,7 @@ def test_several_prompts_are_averaged_and_normalised() -> None:
     _, questions, _, averaged, *_ = asked(labels, Prompts(("{}", "dancing {}"), ()))
     assert [query.kind for query in questions] == ["class", "class"]
     encoder: Any = WordEncoder()
-    (vectors, _), *_ = search_vectors(
-        encoder, [System("words")], questions, lambda text: pytest.fail(text), averaged=averaged
-    )
+    (vectors, _), *_ = search_vectors(encoder, [System("words")], questions, averaged=averaged)
     # "dog" is (0 0 1 0 0) and "dancing dog" (0 1 1 0 0): the mean is (0 1/2 1 0 0), whose norm is
     # sqrt(5) / 2
     assert vectors[0] == pytest.approx(np.array([0, 1, 2, 0, 0]) / np.sqrt(5))

@@ -5,32 +5,23 @@ from typing import Any
 import numpy as np
 import pytest
 
+from nt2vr.evaluation import text_systems
 from nt2vr.evaluation.queries import JudgedQuery, cue_of, row_array
 from nt2vr.evaluation.text_systems import search_vectors
-from nt2vr.negation.parse.query import Query
 from nt2vr.search.strategies import System
 from tests.support.word_encoder import QUERIES, WordEncoder, embedded
 
 CAPTION, _, NEGATED, COMPOSED, PURE = QUERIES
-UNREAD = JudgedQuery("composed", "someone who sings and not dancing", row_array([0]))
+UNREAD = JudgedQuery("composed", "someone who sings, not dancing and no dog", row_array([0]))
 
 
-def never_parsed(text: str) -> Query:
-    raise AssertionError(text)
+def searched(strategy: str, alpha: float | None = None, queries: Any = QUERIES) -> Any:
+    (search,) = search_vectors(WordEncoder(), [System("words", strategy, alpha)], queries)
+    return search.vectors
 
 
-def searched(
-    strategy: str,
-    alpha: float | None = None,
-    queries: Any = QUERIES,
-    understand: Any = never_parsed,
-) -> Any:
-    return search_vectors(WordEncoder(), [System("words", strategy, alpha)], queries, understand)[
-        0
-    ].vectors
-
-
-def test_strategies_use_the_known_parts_of_a_query() -> None:
+def test_strategies_use_the_known_parts_of_a_query(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_systems, "understand", lambda _: pytest.fail("parsed"))
     vector = embedded(COMPOSED.text)
     wanted = embedded("sings")
     unwanted = embedded("dancing")
@@ -43,18 +34,14 @@ def test_strategies_use_the_known_parts_of_a_query() -> None:
 
 
 def test_unknown_parts_are_parsed_as_in_search() -> None:
-    def read(text: str) -> Query:
-        assert text == UNREAD.text
-        return Query(text, ("someone who sings",), ("dancing", "a dog"))
-
-    vectors = searched("boolean", 1, [UNREAD], read)
+    vectors = searched("boolean", 1, [UNREAD])
     assert (vectors == embedded("sings") - embedded("dancing") - embedded("dog")).all()
 
 
 def test_texts_are_encoded_once_per_model() -> None:
     encoder: Any = WordEncoder()
     systems = [System("words"), System("words", "drop"), System("words", "boolean", 1.0)]
-    searches = search_vectors(encoder, systems, [*QUERIES, *QUERIES], never_parsed)
+    searches = search_vectors(encoder, systems, [*QUERIES, *QUERIES])
     plain, drop, boolean = (searched_texts.vectors for searched_texts in searches)
     assert len(encoder.encoded) == len(set(encoder.encoded))
     np.testing.assert_array_equal(plain[:5], plain[5:])

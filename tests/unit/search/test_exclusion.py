@@ -12,7 +12,6 @@ from nt2vr.evaluation.queries import JudgedQuery, row_array
 from nt2vr.evaluation.scoring import losses, measure_block
 from nt2vr.evaluation.text_systems import search_vectors
 from nt2vr.media.gallery import Gallery, Video
-from nt2vr.negation.parse.query import Query
 from nt2vr.search import embedded_gallery as embedded_module
 from nt2vr.search.embedded_gallery import EmbeddedGallery
 from nt2vr.search.exclusion import Exclusion, scores_of
@@ -167,7 +166,7 @@ def test_without_exclusions_there_are_no_penalties() -> None:
 def test_judged_queries_exclude_by_their_known_parts() -> None:
     encoder: Any = WordEncoder()
     queries = [QUERIES[0], COMPOSED, PURE]
-    searches: Any = search_vectors(encoder, [System("words", "rectified")], queries, Query)
+    searches: Any = search_vectors(encoder, [System("words", "rectified")], queries)
     (search,) = searches
     of_caption, of_composed, of_pure = search.exclusions
     assert of_caption is None

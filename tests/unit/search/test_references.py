@@ -9,7 +9,7 @@ from torch import Tensor
 
 from nt2vr.errors import ConfigError
 from nt2vr.models.composer import Composer, PictureQuery
-from nt2vr.search.exclusion import Vectors
+from nt2vr.models.encoder import Vectors
 from nt2vr.search.references import (
     MAX_REFERENCES,
     Reference,
