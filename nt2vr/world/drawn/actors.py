@@ -19,6 +19,7 @@ from nt2vr.world.drawn.sizes import (
     prop_of,
     size_of,
 )
+from nt2vr.world.drawn.stands import Placed
 from nt2vr.world.scenes import Action
 from nt2vr.world.things import ActionKind, Thing
 
@@ -95,11 +96,25 @@ def _on_track(action: Action | None, step: int) -> _OnTrack:
     )
 
 
-def placed_at(individual: Individual, stand: Stand, step: int, led: Action | None = None) -> AtStep:
-    """Return where an individual is at a step.
+class Role(NamedTuple):
+    """Somebody at a step.
 
-    It goes along with somebody who chases or leads it; `led` is the action of that one.
+    Attributes:
+        placed: who, and where.
+        led: the action of somebody with whom it goes along.
+        leash: where a leash ends that it holds.
     """
+
+    placed: Placed
+    led: Action | None = None
+    leash: Point | None = None
+
+
+def placed_at(role: Role, step: int) -> AtStep:
+    """Return where an individual is at a step; it goes along with somebody who leads it."""
+    individual = role.placed.individual
+    stand = role.placed.stand
+    led = role.led
     action = main_action(individual.figure, step)
     position = _on_track(action, step)
     if led and not position.track:
@@ -179,16 +194,10 @@ def _offset(individual: Individual, stand: Stand, position: _OnTrack) -> Point:
     return x, y
 
 
-def paint(
-    canvas: Canvas,
-    individual: Individual,
-    stand: Stand,
-    step: int,
-    led: Action | None = None,
-    leash: Point | None = None,
-) -> Face | None:
-    """Paint an individual at a step, and return a person's face; `leash` is the end of a leash."""
-    at_step = placed_at(individual, stand=stand, step=step, led=led)
+def paint(canvas: Canvas, role: Role, step: int) -> Face | None:
+    """Paint an individual at a step, and return a person's face."""
+    individual = role.placed.individual
+    at_step = placed_at(role, step)
     place = at_step.place
     margin = OUT_OF_SIGHT * place.scale
     if place.x + margin < 0 or place.x - margin > canvas.size:
@@ -197,11 +206,11 @@ def paint(
     if individual.figure.kind.role != "sky" and not _floats(at_step.action):
         behind, front, _ = extent(individual.figure)
         width = 2 * min(behind, front) * place.scale
-        canvas.shadow(place.x, stand.place.y, width)
+        canvas.shadow(place.x, role.placed.stand.place.y, width)
 
     face = None
     if individual.look:
-        face = PersonPainter(canvas, individual, at_step).paint(individual.look, leash)
+        face = PersonPainter(canvas, individual, at_step).paint(individual.look, role.leash)
     else:
         _paint_thing(canvas, individual, at_step)
     if at_step.action:
@@ -220,28 +229,24 @@ def _paint_sign(canvas: Canvas, individual: Individual, at_step: AtStep, kind: A
     if not kind.sign or kind.hand == "at face":
         return
     is_dash = kind.sign == DASH
-    (x, y), size = _sign_place(individual, kind)
+    (x, y), size = _place_of_sign(individual, kind)
     if at_step.step % 2 and not is_dash:
         y += BOB
     at_step.place.paint(canvas, svg=drawing(kind.sign), point=(x, y), size=size, flip=is_dash)
 
 
-class _SignPlace(NamedTuple):
-    at: Point
-    size: float
-
-
-def _sign_place(individual: Individual, kind: ActionKind) -> _SignPlace:
+def _place_of_sign(individual: Individual, kind: ActionKind) -> tuple[Point, float]:
+    """Return where a sign is, and its size."""
     behind, front, height = extent(individual.figure)
     nearer = min(behind, front)
     if kind.sign == DASH:
-        return _SignPlace((-behind - DASH_FROM_BACK, DASH_HEIGHT), DASH_SIZE)
+        return (-behind - DASH_FROM_BACK, DASH_HEIGHT), DASH_SIZE
     if not individual.look:
-        return _SignPlace((nearer, height * SIGN_AT_ANIMAL), SIGN_SIZE)
+        return (nearer, height * SIGN_AT_ANIMAL), SIGN_SIZE
     if kind.posture == "lie":
-        return _SignPlace(SIGN_OF_LYING_AT, SIGN_OF_LYING_SIZE)
+        return SIGN_OF_LYING_AT, SIGN_OF_LYING_SIZE
     aside, above = SIGN_FROM_HEAD
-    return _SignPlace((nearer + aside, height + above), SIGN_SIZE)
+    return (nearer + aside, height + above), SIGN_SIZE
 
 
 def _paint_thing(canvas: Canvas, individual: Individual, at_step: AtStep) -> None:
@@ -255,8 +260,7 @@ def _paint_thing(canvas: Canvas, individual: Individual, at_step: AtStep) -> Non
 
     place = at_step.place
     flip = _is_flipped(thing, place)
-    middle, _ = box.middle
-    x = (MIDDLE - middle) * scale
+    x = (MIDDLE - box.middle_x) * scale
     if flip:
         x = -x
     x += gait.sideways
@@ -291,8 +295,9 @@ def _paint_prop_of_animal(
         at = (front + PROP_FROM_FRONT, MOUTH * size.height)
     else:
         at = (front + PROP_FROM_FRONT, PROP_SIZE / PROP_ON_GROUND)
-    flip = prop.thing is None or prop.thing.name not in LOOKING_RIGHT
-    paint_centred(at_step.place, canvas, svg=prop.svg, at=at, longest=PROP_SIZE, flip=flip)
+    paint_centred(
+        at_step.place, canvas, svg=prop.svg, at=at, longest=PROP_SIZE, flip=prop.looks_left
+    )
 
 
 class _Gait(NamedTuple):

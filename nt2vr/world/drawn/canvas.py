@@ -64,8 +64,12 @@ class Box(NamedTuple):
         return max(self.width, self.height)
 
     @property
-    def middle(self) -> Point:
-        return (self.left + self.right) / 2, (self.top + self.bottom) / 2
+    def middle_x(self) -> float:
+        return (self.left + self.right) / 2
+
+    @property
+    def middle_y(self) -> float:
+        return (self.top + self.bottom) / 2
 
     def overlap(self, box: "Box") -> float:
         """Return the area that is in both."""
@@ -98,6 +102,13 @@ def drawing(code: str) -> str:
 def recoloured(svg: str, old: str, new: str) -> str:
     """Replace a colour, whatever its case."""
     return re.sub(rf"{old}\b", new, svg, flags=re.IGNORECASE)
+
+
+def placed(svg: str, size: float, point: Point, to: Point) -> str:
+    """Return a drawing so many times as large, moved so that a point of it comes to another."""
+    x, y = point
+    to_x, to_y = to
+    return f'<g transform="translate({to_x - x * size} {to_y - y * size}) scale({size})">{svg}</g>'
 
 
 def draw_svg(svg: str, size: int) -> Image:

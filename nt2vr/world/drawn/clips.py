@@ -35,6 +35,7 @@ Embeddings = NDArray[np.float32]
 LOOK = 2
 # Clips per task of a process, and encoded at once: 10 MB of frames.
 CHUNK = 64
+_load = partial(np.load, allow_pickle=False)
 
 
 @dataclass(frozen=True)
@@ -89,11 +90,11 @@ class ClipFile:
     def frames(self, progress: Progress = silent) -> NDArray[np.uint8]:
         """Return the memory-mapped frames, drawing them first if necessary."""
         mark_used(self.path)
-        load = partial(np.load, mmap_mode="r", allow_pickle=False)
-        frames: NDArray[np.uint8] | None = read_cached(self.path, load)
+        load_mapped = partial(_load, mmap_mode="r")
+        frames: NDArray[np.uint8] | None = read_cached(self.path, load_mapped)
         if frames is None:
             self._draw(progress)
-            frames = np.asanyarray(load(self.path))
+            frames = np.asanyarray(load_mapped(self.path))
         return frames
 
     def embeddings(
@@ -214,9 +215,9 @@ def embedded_once(
     cached, these are pooled, and `embed` is not called.
     """
     path = _embeddings_of(frames, card)
-    embeddings = _stored(path)
+    embeddings = read_cached(path, _load)
     if embeddings is None:
-        of_frames = _stored(_embeddings_of(frames, card.unpooled))
+        of_frames = read_cached(_embeddings_of(frames, card.unpooled), _load)
         if of_frames is None:
             embeddings = embed()
         else:
@@ -240,8 +241,3 @@ def _embeddings_of(frames: Path, card: Card) -> Path:
     names = StoredNames.of(card.visual_key)
     key = hash_text(f"{frames.stem} {names.of_given_frames}")
     return frames.with_name(f"embeddings-{key}.npy")
-
-
-def _stored(path: Path) -> Embeddings | None:
-    stored: Embeddings | None = read_cached(path, lambda path: np.load(path, allow_pickle=False))
-    return stored

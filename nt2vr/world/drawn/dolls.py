@@ -1,14 +1,14 @@
 """Dolls: people with bodies, limbs and poses; their heads and garments are in `busts`."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Literal, NamedTuple
 
 from nt2vr.world.drawn.busts import CHIN, Look
 from nt2vr.world.drawn.canvas import MIDDLE, Canvas, Point, stepped_angle
-from nt2vr.world.things import read_toml
+from nt2vr.world.things import Thing, read_toml
 
 # Lengths are in units. A leg has two bones of one length, and an arm has two of another.
 THIGH = 10.4
@@ -44,7 +44,7 @@ SHOES = "#3A3A46"
 # the knees and below them.
 HALF_WAIST = 9
 WAIST_RISE = 3
-HEM_ASIDE = 5
+HEM_ASIDE = 5.0
 HEM_DROP = 1
 # How far below the pelvis a knee is not raised yet. A raised knee carries less of the skirt, by a
 # factor.
@@ -197,9 +197,9 @@ def _with_tuples(value: Any) -> Any:
     return value
 
 
-def head_size(is_child: bool) -> float:
+def head_size(person: Thing) -> float:
     """Return how much larger a head is drawn than busts have it: moods are seen at 112 pixels."""
-    return 1.4 if is_child else 1.2
+    return 1.4 if "child" in person.kinds else 1.2
 
 
 @dataclass(frozen=True)
@@ -290,53 +290,32 @@ class Face(NamedTuple):
     radius: float
 
 
-def _paint_nothing() -> None:
-    pass
-
-
-Painter = Callable[[], None]
-
-
-class DollExtras(NamedTuple):
-    """What is painted between the parts of a doll.
-
-    Attributes:
-        behind_trunk: paints what the doll rides, between its legs.
-        in_hand: paints what it holds, under the near arm.
-        in_front: paints what hides the near arm as well.
-    """
-
-    behind_trunk: Painter = _paint_nothing
-    in_hand: Painter = _paint_nothing
-    in_front: Painter = _paint_nothing
-
-
 @dataclass(frozen=True)
 class Doll:
-    """Somebody in a pose at a place."""
+    """Somebody in a pose at a place, painted in three steps from the back to the front.
+
+    Between them, it gets what it rides, and what it holds.
+    """
 
     canvas: Canvas
     place: Placement
     look: Look
     pose: Pose
-    is_child: bool
+    head_size: float
 
-    def paint(self, extras: DollExtras) -> Face:
-        """Paint the doll from the back to the front, and return its face."""
+    def paint_far_side(self) -> None:
         for points, width, colour in self.pose.gear:
             self._line(points, width, colour)
-        self._paint_arm(FAR)
+        self.paint_arm(FAR)
         self._paint_leg(FAR)
-        extras.behind_trunk()
+
+    def paint_body(self) -> Face:
+        """Paint all but the near arm, and return the face."""
         self._paint_leg(NEAR)
         if self.look.skirt:
             self._paint_skirt()
         self._paint_trunk()
-        face = self._paint_head()
-        extras.in_hand()
-        self._paint_arm(NEAR)
-        extras.in_front()
-        return face
+        return self._paint_head()
 
     def _paint_leg(self, side: Side) -> None:
         hip = self._leaning(self._hip(side))
@@ -353,7 +332,7 @@ class Doll:
         ankle = shifted(self.pose.feet[side], 0, ANKLE)
         return bent(hip, target=ankle, length=THIGH, bend=self.pose.knees[side])
 
-    def _paint_arm(self, side: Side) -> None:
+    def paint_arm(self, side: Side) -> None:
         pose = self.pose
         aside = DIRECTIONS[side] * SHOULDER
         shoulder = self._leaning(shifted(pose.pelvis, aside, TRUNK - SHOULDER_DROP))
@@ -365,15 +344,14 @@ class Doll:
         pelvis = self.pose.pelvis
         back = shifted(pelvis, -HALF_WAIST, WAIST_RISE)
         front = shifted(pelvis, HALF_WAIST, WAIST_RISE)
-        pixels = []
-        for corner in (back, front, self._hem(NEAR), self._hem(FAR)):
-            pixels.append(self.place.at(self._leaning(corner)))
+        corners = (back, front, self._hem(NEAR), self._hem(FAR))
+        pixels = [self.place.at(self._leaning(corner)) for corner in corners]
         self.canvas.shape(pixels, self.look.shirt, self.place.scale)
 
     def _hem(self, side: Side) -> Point:
         """Return the corner of a skirt over a knee."""
         knee_x, knee_y = self._leg(side, self._hip(side)).joint
-        aside: float = HEM_ASIDE * DIRECTIONS[side]
+        aside = HEM_ASIDE * DIRECTIONS[side]
         if knee_y >= self.pose.pelvis[1] - RAISED_KNEE:
             aside *= RAISED_HEM
         return knee_x + aside, knee_y - HEM_DROP
@@ -385,7 +363,7 @@ class Doll:
         self.place.paint(self.canvas, self.look.trunk, middle, angle=angle)
 
     def _paint_head(self) -> Face:
-        size = head_size(self.is_child)
+        size = self.head_size
         chin = head_of(self.pose)
         tilt = stepped_angle(self.pose.tilt)
         middle = above(chin, (CHIN - MIDDLE) * size, tilt)

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from nt2vr.world.drawn.actors import paint, placed_at
+from nt2vr.world.drawn.actors import Role, paint, placed_at
 from nt2vr.world.drawn.canvas import (
     UNITS,
     Canvas,
@@ -65,8 +65,7 @@ def _piece(code: str, middle: float, foot: float, width: float) -> str:
     svg = _flat(code)
     box = ink(svg)
     scale = width / UNITS
-    box_middle, _ = box.middle
-    x = middle - box_middle * scale
+    x = middle - box.middle_x * scale
     y = foot - box.bottom * scale
     return f'<g transform="translate({x:.1f} {y:.1f}) scale({scale:.3f})">{svg}</g>'
 
@@ -200,7 +199,7 @@ def render(scene: Scene, size: int = 224, frames: int = STEPS) -> Image:
         canvas = Canvas(ground, scene.night)
         step = int((index + 0.5) * STEPS / frames)
         for role in roles(everybody, step):
-            role.paint(canvas, step)
+            paint(canvas, role, step)
         drawn[index] = cv2.resize(canvas.pixels, (size, size), interpolation=cv2.INTER_AREA)
     return drawn
 
@@ -216,30 +215,6 @@ def _scaled(placed: Placed, factor: float) -> Placed:
     )
     stand = replace(placed.stand, place=place)
     return replace(placed, stand=stand)
-
-
-class Role(NamedTuple):
-    """Somebody at a step.
-
-    Attributes:
-        placed: who, and where.
-        led: the action of somebody with whom it goes along.
-        leash: where a leash ends that it holds.
-    """
-
-    placed: Placed
-    led: Action | None
-    leash: Point | None
-
-    def paint(self, canvas: Canvas, step: int) -> None:
-        paint(
-            canvas,
-            individual=self.placed.individual,
-            stand=self.placed.stand,
-            step=step,
-            led=self.led,
-            leash=self.leash,
-        )
 
 
 def roles(everybody: Sequence[Placed], step: int) -> Iterator[Role]:
@@ -262,5 +237,5 @@ def _collar(everybody: Sequence[Placed], action: Action, step: int) -> Point:
     pet = next(placed for placed in everybody if placed.individual.number == action.target)
     _, front, height = extent(pet.individual.figure)
     x, y = COLLAR
-    place = placed_at(pet.individual, pet.stand, step, led=action).place
+    place = placed_at(Role(pet, led=action), step).place
     return place.at((x * front, y * height))

@@ -140,6 +140,11 @@ class Prop(NamedTuple):
     thing: Thing | None = None
     svg: str = ""
 
+    @property
+    def looks_left(self) -> bool:
+        """Whether its picture does, as those of signs."""
+        return self.thing is None or self.thing.name not in LOOKING_RIGHT
+
 
 def prop_of(action: Action | None) -> Prop:
     """Return what is seen with an action, if anything is."""
@@ -199,7 +204,7 @@ def _extent_of_adult(figure: Figure) -> Extent:
     """Return the room that a person would take as large as an adult."""
     behind = STANDING
     front = STANDING + ahead_of(figure)
-    head = head_size(is_child="child" in figure.kind.kinds)
+    head = head_size(figure.kind)
     height = ADULT + dolls.HEAD * (head - 1)
     for action in figure.actions:
         kind = action.kind

@@ -70,7 +70,7 @@ def placed_among(individual: Individual, place: Placement, share: float) -> Plac
     if individual.look:
         box = _face_box(individual, place, top)
     else:
-        box = _box_around(place, top, half_width)
+        box = _box_around(place, half_width, top=top, bottom=place.y)
     return Placed(individual, stand=stand, box=box, covers=_covers(individual.figure, place, top))
 
 
@@ -117,20 +117,16 @@ def _half_width(figure: Figure) -> float:
 
 def _covers(figure: Figure, place: Placement, top: float) -> tuple[Box, ...]:
     """Return what somebody hides of others."""
-    itself = _box_around(place, top, FILLED * _half_width(figure) * place.scale)
+    half_width = FILLED * _half_width(figure) * place.scale
+    itself = _box_around(place, half_width, top=top, bottom=place.y)
     ahead = ahead_of(figure)
     if not ahead:
         return (itself,)
     return itself, _box_ahead(place, (extent(figure).front + ahead) / 2)
 
 
-def _box_around(place: Placement, top: float, half_width: float) -> Box:
-    return Box(
-        left=place.x - half_width,
-        top=top,
-        right=place.x + half_width,
-        bottom=place.y,
-    )
+def _box_around(place: Placement, half_width: float, top: float, bottom: float) -> Box:
+    return Box(left=place.x - half_width, top=top, right=place.x + half_width, bottom=bottom)
 
 
 def _box_ahead(place: Placement, middle: float) -> Box:
@@ -146,13 +142,8 @@ def _box_ahead(place: Placement, middle: float) -> Box:
 
 def _face_box(individual: Individual, place: Placement, top: float) -> Box:
     thing = individual.figure.kind
-    head = head_size("child" in thing.kinds)
+    head = head_size(thing)
     size = place.scale * thing.size
     chin = top + HEAD * head * size
-    half_width = FACE_HALF_WIDTH * head * size
-    return Box(
-        left=place.x - half_width,
-        top=chin - FACE_HEIGHT * head * size,
-        right=place.x + half_width,
-        bottom=chin,
-    )
+    face_top = chin - FACE_HEIGHT * head * size
+    return _box_around(place, FACE_HALF_WIDTH * head * size, top=face_top, bottom=chin)

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from nt2vr.world.drawn import render as backdrops
-from nt2vr.world.drawn.actors import paint
+from nt2vr.world.drawn.actors import Role, paint
 from nt2vr.world.drawn.animal_bodies import body_of
 from nt2vr.world.drawn.canvas import Canvas, drawing, ink
 from nt2vr.world.drawn.dolls import grip_of, poses
@@ -62,7 +62,7 @@ class DrawnFigure:
 def draw_alone(placed: Placed, step: int) -> DrawnFigure:
     canvas = Canvas(np.full((PX, PX, 3), KEY, np.uint8), False)
     canvas.shadow = lambda *_: None  # type: ignore[method-assign]
-    face = paint(canvas, placed.individual, placed.stand, step)
+    face = paint(canvas, Role(placed), step)
     mask = (canvas.pixels != np.array(KEY, np.uint8)).any(axis=-1)
     if not face:
         return DrawnFigure(mask, mask)
