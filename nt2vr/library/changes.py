@@ -91,10 +91,8 @@ def compare_files(stored: StoredFiles, files: Files) -> FileComparison:
 
     # Files in a folder that cannot be opened are not gone.
     closed_folders = _closed_folders(files)
-    gone = []
-    for file_id in sorted(stored.keys() - files_by_id.keys()):
-        if not file_id.startswith(closed_folders):
-            gone.append(stored[file_id])
+    unlisted = sorted(stored.keys() - files_by_id.keys())
+    gone = [stored[file_id] for file_id in unlisted if not file_id.startswith(closed_folders)]
     return FileComparison(pending, captioned, gone)
 
 

@@ -88,8 +88,5 @@ def _read_file(path: Path, captions: FolderCaptions, progress: Progress) -> None
 
 def _texts_by_path(path: Path, progress: Progress) -> dict[str, tuple[str, ...]]:
     """Return the captions in a file by the paths of the videos that they describe."""
-    texts_by_path = {}
-    for video, _ in videos_of(path, progress):
-        if video.captions:
-            texts_by_path[str(video.path)] = video.captions
-    return texts_by_path
+    videos = (video for video, _ in videos_of(path, progress))
+    return {str(video.path): video.captions for video in videos if video.captions}

@@ -12,7 +12,6 @@ from filelock import FileLock, Timeout
 from pydantic import TypeAdapter
 
 from nt2vr.datasets.base import Split
-from nt2vr.datasets.load import kind_and_path
 from nt2vr.errors import (
     ConfigError,
     GalleryError,
@@ -34,7 +33,7 @@ from nt2vr.files import (
 from nt2vr.library.changes import Changes
 from nt2vr.library.inventory import Inventory
 from nt2vr.library.listing import is_available, list_files
-from nt2vr.library.named_paths import check_named, resolve_allowed, with_named_path
+from nt2vr.library.named_paths import loader_and_path, resolve_allowed, with_path
 from nt2vr.library.previews import Previews
 from nt2vr.library.source import WINDOW_S, Kind, LibraryInfo, Skipped, Source
 from nt2vr.library.upload_names import create_file
@@ -121,7 +120,7 @@ class Libraries:
             window_s=window_s,
         )
         if kind != "uploads":
-            source = with_named_path(source, path, roots)
+            source = with_path(source, *loader_and_path(path, kind), roots)
 
         with _disk_errors(f"{name} cannot be added"):
             new_folder = uploads_folder if kind == "uploads" else folder
@@ -147,16 +146,13 @@ class Libraries:
         A manifest, or a dataset that is a file, is also found by its name in the folder that it has
         been moved to.
         """
-        check_named(path)
         source = self._source(library_id)
+        loader, path = loader_and_path(path, source.kind)
         if source.kind == "uploads":
             advice = "To move them, move the data folder (NT2VR_DATA)."
             raise ConfigError(
                 f"{source.name} has uploaded files, which lie in the data folder. {advice}"
             )
-
-        named_loader, path = kind_and_path(path) if source.kind == "dataset" else ("", Path(path))
-        loader = named_loader or source.loader
 
         folder, _ = resolve_allowed(path, roots)
         file = folder / source.path.name
@@ -165,7 +161,7 @@ class Libraries:
         if folder.is_dir() and source.kind != "folder" and file.is_file():
             path = file
 
-        moved = with_named_path(source, f"{loader}:{path}" if loader else path, roots)
+        moved = with_path(source, loader or source.loader, path, roots)
         if moved.path == source.path:
             raise ConfigError(
                 f"{source.name} is in {source.path} already. Name another folder, or update it."

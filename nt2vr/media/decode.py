@@ -59,9 +59,7 @@ class Decoding:
 
     def result(self) -> Any:
         """Wait for the frames, or the picture; a MediaError says why there are none."""
-        advice = "Convert it to a short MP4 or WebM clip"
-        if self.is_picture:
-            advice = "Make it smaller"
+        advice = "Make it smaller" if self.is_picture else "Convert it to a short MP4 or WebM clip"
         try:
             return self.future.result()
         except TimeoutError:
@@ -69,9 +67,7 @@ class Decoding:
         except MemoryError:
             problem = f"takes too much memory to decode. {advice}."
         except (ProcessExpired, BrokenProcessPool):
-            advice = "Convert it to MP4 or WebM"
-            if self.is_picture:
-                advice = "Save it as JPEG or PNG"
+            advice = "Save it as JPEG or PNG" if self.is_picture else "Convert it to MP4 or WebM"
             problem = f"crashed the decoder. {advice} and try again."
         except CancelledError:
             problem = CLOSED

@@ -129,38 +129,33 @@ def placed_at(role: Role, step: int) -> AtStep:
     return AtStep(step, place, action, position.spot)
 
 
-def _pivot(individual: Individual, track: str) -> float:
-    """Return about which height somebody turns, in units: its middle, or its feet."""
-    is_person = individual.look is not None
-    if track == "sway" or (track == "topple" and is_person):
-        return 0.0
-    if is_person:
-        return MIDDLE
-    return individual.figure.kind.size * ADULT / 2
-
-
 def _moved(individual: Individual, stand: Stand, position: _OnTrack) -> Placement:
     """Return the place of somebody on a track, where it faces, and how it is turned."""
     place = stand.place
+    track = position.track
+    is_person = individual.look is not None
+
+    facing = place.facing
+    if track in ("lane", "drive", "pirouette"):
+        facing *= position.heading
+    # A person looks the same coming and going, so that a single frame does not tell which it is.
+    elif track == "entry" and not is_person:
+        facing = stand.side * position.heading
+
+    # It turns about its middle, or its feet.
+    pivot = MIDDLE if is_person else individual.figure.kind.size * ADULT / 2
+    if track == "sway" or (track == "topple" and is_person):
+        pivot = 0.0
+
     x, y = _offset(individual, stand, position)
     return replace(
         place,
         x=place.x + x * place.scale,
         y=place.y - y * place.scale,
-        facing=_facing(individual, stand, position),
+        facing=facing,
         turn=position.spot.turn,
-        pivot=_pivot(individual, position.track),
+        pivot=pivot,
     )
-
-
-def _facing(individual: Individual, stand: Stand, position: _OnTrack) -> int:
-    """Return where somebody on a track faces: 1 right, -1 left."""
-    if position.track in ("lane", "drive", "pirouette"):
-        return stand.place.facing * position.heading
-    # A person looks the same coming and going, so that a single frame does not tell which it is.
-    if position.track == "entry" and individual.look is None:
-        return stand.side * position.heading
-    return stand.place.facing
 
 
 def _offset(individual: Individual, stand: Stand, position: _OnTrack) -> Point:

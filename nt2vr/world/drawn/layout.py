@@ -163,7 +163,7 @@ class _Arrangement:
         """Place the individuals of a row, as large as fits."""
         spacing = _spacing(individuals, self._scale(row, individuals))
         edge = spacing.edge
-        row_placed: list[Placed] = []
+        row_placed = []
         for index, individual in enumerate(individuals):
             place = self._draw_place(
                 row, index=index, individual=individual, edge=edge, spacing=spacing
@@ -175,13 +175,9 @@ class _Arrangement:
 
         if row == "back":
             self.unit = spacing.scale
-            self._note_lowest_face()
-
-    def _note_lowest_face(self) -> None:
-        front = self.heights["front"] * SIZE
-        chins = [placed.box.bottom for placed in self.placed if placed.individual.look]
-        if chins:
-            self.height_in_front = front - max(chins)
+            chins = [placed.box.bottom for placed in row_placed if placed.individual.look]
+            if chins:
+                self.height_in_front = self.heights["front"] * SIZE - max(chins)
 
     def _scale(self, row: RowName, individuals: Sequence[Individual]) -> float:
         """Return the pixels per unit of a row."""

@@ -53,13 +53,9 @@ def _spot(track: str, share: float) -> Spot:
         case "wheel":
             return Spot(turn=360 * share)
         case "topple":
-            return _topple(share)
+            degrees = 90 * min(1.0, 1.3 * share)
+            return Spot(-math.sin(math.radians(degrees)), turn=degrees)
     raise KeyError(track)
-
-
-def _topple(share: float) -> Spot:
-    degrees = 90 * min(1.0, 1.3 * share)
-    return Spot(-math.sin(math.radians(degrees)), turn=degrees)
 
 
 # Track and order of each motion.

@@ -80,10 +80,10 @@ class Stand:
     """
 
     place: Placement
-    reach: float = 0
-    side: int = 1
-    out: float = 0
-    ahead: float = 0
+    reach: float
+    side: int
+    out: float
+    ahead: float
 
 
 @cache
