@@ -190,5 +190,6 @@ def _probe_outcome(decoding: Decoding, window_s: float) -> ProbeOutcome:
     except MediaError as error:
         if str(error).endswith(CLOSED):
             raise InterruptedError from None
-        return str(error)
-    return probe, len(windows(probe.seconds, probe.num_frames, window_s))
+        return {"state": "skipped", "reason": str(error)}
+    num_clips = len(windows(probe.seconds, probe.num_frames, window_s))
+    return {"state": "ready", **vars(probe), "num_clips": num_clips}

@@ -195,7 +195,7 @@ class VideoFile:
     def _scan_jumps(self, packets: Sequence[_Packet]) -> _Scan:
         """Date packets by a clock that goes on where it jumps, and mark key frames."""
         clock = _Clock(self._jump_s, self._zero_s)
-        marks: list[_Mark] = []
+        marks = []
         last_decoded_s = -inf
         last_mark_s = -inf
         for packet in packets:

@@ -194,7 +194,7 @@ def embed_frames(
     Without pooling, they are (N, F, D).
     """
     remaining = iter(clips)
-    embeddings: list[Embeddings] = []
+    embeddings = []
     while chunk := list(islice(remaining, CHUNK)):
         chunk_embeddings = encoder.encode_video(np.stack(chunk))
         if pools:

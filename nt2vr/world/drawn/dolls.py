@@ -80,8 +80,8 @@ class Pose:
     pelvis: Point = (0, PELVIS)
     lean: float = 0
     tilt: float = 0
-    feet: tuple[Point, Point] = ((-5, 0), (5, 0))
-    hands: tuple[Point, Point] = ((-12, 22), (12, 22))
+    feet: tuple[Point, ...] = ((-5, 0), (5, 0))
+    hands: tuple[Point, ...] = ((-12, 22), (12, 22))
     knees: tuple[int, int] = (1, 1)
     elbows: int = -1
     turn: float = 0
@@ -275,7 +275,7 @@ def reaching(pose: Pose, grip: Grip, step: int) -> Pose:
         if name in grip.hands:
             hand = shifted(middle, *grip.offsets[side])
             hands[side] = shifted(hand, pelvis_x, rise)
-    return replace(pose, hands=(hands[FAR], hands[NEAR]))
+    return replace(pose, hands=tuple(hands))
 
 
 def head_of(pose: Pose) -> Point:

@@ -50,7 +50,7 @@ ZIGZAG = (-7, 7)
 def lay_out(scene: Scene) -> list[Placed]:
     """Return everybody in the order of painting."""
     everybody = list(individuals_of(scene, Random(scene.seed)))
-    best: list[Placed] = []
+    best = []
     least_hidden = 2.0
     for attempt in range(TRIES):
         shrink = SHRINK ** (attempt // 2)

@@ -123,7 +123,7 @@ def spots(motion: str, count: int) -> tuple[Spot, ...]:
 @cache
 def headings(motion: str, count: int) -> tuple[int, ...]:
     """Return whether it goes on (1) or back (-1) along x at each step."""
-    directions: list[int] = []
+    directions = []
     for before, after in itertools.pairwise(spots(motion, count)):
         directions.append(1 if after.x >= before.x else -1)
     # The last step goes on as the one before it.

@@ -8,7 +8,6 @@ from nt2vr.world.drawn import dolls
 from nt2vr.world.drawn.busts import Look, with_mood
 from nt2vr.world.drawn.canvas import MIDDLE, Canvas, Point, drawing, ink
 from nt2vr.world.drawn.dolls import (
-    FAR,
     NEAR,
     PELVIS,
     Doll,
@@ -326,6 +325,6 @@ def _moved_to_seat(pose: Pose, ridden: Thing) -> Pose:
     return replace(
         pose,
         pelvis=to_seat(pose.pelvis),
-        feet=(to_seat(pose.feet[FAR]), to_seat(pose.feet[NEAR])),
-        hands=(to_seat(pose.hands[FAR]), to_seat(pose.hands[NEAR])),
+        feet=tuple(map(to_seat, pose.feet)),
+        hands=tuple(map(to_seat, pose.hands)),
     )

@@ -220,7 +220,7 @@ def _scaled(placed: Placed, factor: float) -> Placed:
 def roles(everybody: Sequence[Placed], step: int) -> Iterator[Role]:
     """Yield everybody in the order of painting."""
     actions = [main_action(placed.individual.figure, step) for placed in everybody]
-    actions_of_leaders: dict[int, Action] = {}
+    actions_of_leaders = {}
     for action in actions:
         if action and action.target is not None and action.kind.motion in ALONG:
             actions_of_leaders[action.target] = action

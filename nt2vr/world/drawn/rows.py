@@ -46,7 +46,7 @@ def rows_of(scene: Scene, numbers: Sequence[int], rng: Random) -> Rows:
 
 def _involved(figures: Sequence[Figure], numbers: Sequence[int]) -> set[int]:
     """Return the figures that do something with another one, and these."""
-    involved: set[int] = set()
+    involved = set()
     for number in numbers:
         for action in figures[number].actions:
             if action.target is not None:
@@ -108,7 +108,7 @@ class FigureLine(NamedTuple):
 
     def individuals(self, everybody: Sequence[Individual]) -> list[Individual]:
         """Return the individuals of the figures, from left to right."""
-        individuals: list[Individual] = []
+        individuals = []
         for number in self.numbers:
             individuals += [individual for individual in everybody if individual.number == number]
         return individuals
