@@ -26,7 +26,7 @@ def with_folder_captions(
     """
     # The keys of a dictionary, so that each caption is there once.
     captions = defaultdict[str, dict[str, None]](dict)
-    problems = {}
+    notes = []
     for path in _captions_files(folder):
         texts_by_path = _read_file(path, progress)
         if not isinstance(texts_by_path, str):
@@ -34,20 +34,15 @@ def with_folder_captions(
                 captions[name].update(dict.fromkeys(texts))
         # Folders of videos also have other tables and JSON files, which are left alone.
         elif CAPTIONS_WORD in path.name.lower():
-            problems[path] = texts_by_path
+            note = LibraryFile(path.name, str(path), reason=texts_by_path, kind=NOTE)
+            notes.append(note)
 
     for file in files:
         texts = tuple(captions.get(file.path, ()))
         if texts and not file.reason:
             file = file._replace(captions=json.dumps(texts, ensure_ascii=False))
         yield file
-    for path, reason in problems.items():
-        yield LibraryFile(
-            id=path.name,
-            path=str(path),
-            reason=reason,
-            kind=NOTE,
-        )
+    yield from notes
 
 
 def _captions_files(folder: Path) -> Iterator[Path]:

@@ -3,7 +3,7 @@
 import os
 import shlex
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -146,26 +146,22 @@ def _same_content(
         if file.id not in recognised_ids and file.size in missing_sizes and not file.reason:
             candidates.append(file)
 
-    contents = {}
+    by_content = defaultdict[str, dict[str, LibraryFile]](dict)
     for done, file in enumerate(candidates):
         progress(done, len(candidates), f"reading files: {file.id}")
         try:
-            contents[file.id] = cache.content_hash(Path(file.path))
+            content = cache.content_hash(Path(file.path))
         except MediaError:
             # The next update reads the file again, and says why it cannot be used.
             continue
-    return _pair_by_content(missing, candidates, contents)
+        by_content[content][file.id] = file
+    return _pair_by_content(missing, by_content)
 
 
 def _pair_by_content(
-    missing: Sequence[LibraryFile], candidates: Iterable[LibraryFile], contents: Mapping[str, str]
+    missing: Sequence[LibraryFile], by_content: defaultdict[str, dict[str, LibraryFile]]
 ) -> Files:
     """Give each missing file a candidate with its content: one with its id, if possible."""
-    by_content = defaultdict[str, dict[str, LibraryFile]](dict)
-    for candidate in candidates:
-        if candidate.id in contents:
-            by_content[contents[candidate.id]][candidate.id] = candidate
-
     rows = {}
     for file in missing:
         candidate_of_id = by_content[file.content].pop(file.id, None)
