@@ -203,9 +203,7 @@ def _resized(svg: str, size: int, canvas: int) -> Image:
 
     image = _original(svg, round(UNITS * canvas / FINEST))
     # Linear interpolation is five times as fast.
-    interpolation = cv2.INTER_AREA
-    if 2 * size > len(image):
-        interpolation = cv2.INTER_LINEAR
+    interpolation = cv2.INTER_LINEAR if 2 * size > len(image) else cv2.INTER_AREA
     return np.asarray(cv2.resize(image, (size, size), interpolation=interpolation), np.uint8)
 
 

@@ -211,7 +211,9 @@ class _Arrangement:
     ) -> Placement:
         """Draw where somebody stands whose room begins at an edge."""
         x = self._draw_x(individual, edge, spacing)
-        y = SIZE * self.heights[row] + self._draw_down(index, spacing)
+        # Crowds stand in zigzag.
+        down = self.rng.uniform(-DOWN, DOWN) if spacing.squeeze == 1 else ZIGZAG[index % 2]
+        y = SIZE * self.heights[row] + down
         scale = spacing.scale
         if row == "sky":
             height = extent(individual.figure).height
@@ -219,12 +221,7 @@ class _Arrangement:
             y += height * scale / 2 + self.rng.uniform(-DOWN_IN_SKY, DOWN_IN_SKY)
         elif flies(individual.figure):
             y = SIZE * FLYING_ALONE
-        return Placement(
-            x=x,
-            y=y,
-            scale=scale,
-            facing=self.faces[individual.number],
-        )
+        return Placement(x, y, scale, facing=self.faces[individual.number])
 
     def _draw_x(self, individual: Individual, edge: float, spacing: _Spacing) -> float:
         """Draw where somebody stands, wholly in the frame."""
@@ -237,9 +234,3 @@ class _Arrangement:
         x = edge + spacing.slack / 2 + to_left * spacing.squeeze + aside
         x = max(x, MARGIN + to_left)
         return min(x, SIZE - MARGIN - to_right)
-
-    def _draw_down(self, index: int, spacing: _Spacing) -> float:
-        """Return how many pixels somebody stands lower than its row; crowds stand in zigzag."""
-        if spacing.squeeze == 1:
-            return self.rng.uniform(-DOWN, DOWN)
-        return ZIGZAG[index % 2]

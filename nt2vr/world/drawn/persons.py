@@ -24,7 +24,6 @@ from nt2vr.world.drawn.motions import STEPS, THROWN, Spot, track_of
 from nt2vr.world.drawn.sizes import (
     ADULT,
     Individual,
-    Size,
     active,
     picture,
     prop_of,
@@ -142,13 +141,7 @@ class PersonPainter:
             points = [self.place.at(self.pose.hands[NEAR]), leash]
             self.canvas.line(points, width=LEASH_WIDTH, colour=LEASH, scale=self.place.scale)
 
-        doll = Doll(
-            self.canvas,
-            place=self.place,
-            look=look,
-            pose=self.pose,
-            head_size=self.head_size,
-        )
+        doll = Doll(self.canvas, self.place, look, pose=self.pose, head_size=self.head_size)
         doll.paint_far_side()
         if self.ridden and not seat(self.ridden.name).hides:
             self._paint_ridden(self.ridden)
@@ -235,9 +228,11 @@ class PersonPainter:
 
         is_moved = kind.verb in ("push", "pull") and kind.hand in ("ahead", "behind")
         if thing and is_moved:
+            # It is on the ground beside the person.
             size = size_of(thing)
             longest = max(size.width, size.height)
-            at = _beside(size, kind.hand)
+            x = BESIDE + size.width / 2
+            at = (-x if kind.hand == "behind" else x, size.height / 2)
         else:
             at = self._in_hands(grip, longest)
         self._paint_thing(self.prop.svg, at=at, longest=longest, angle=grip.angle)
@@ -291,14 +286,6 @@ class PersonPainter:
         size = self.head_size
         at = shifted(dolls.head_of(self.pose), 0, height * size)
         paint_centred(self.place, canvas=self.canvas, svg=svg, at=at, longest=longest * size)
-
-
-def _beside(size: Size, hand: str) -> Point:
-    """Return the middle of a thing on the ground that is pushed ahead, or pulled behind."""
-    x = BESIDE + size.width / 2
-    if hand == "behind":
-        x = -x
-    return x, size.height / 2
 
 
 def _placed_in_pose(place: Placement, pose: Pose) -> Placement:

@@ -29,7 +29,7 @@ FOLLOWING = ("chase", "follow")
 def rows_of(scene: Scene, numbers: Sequence[int], rng: Random) -> Rows:
     """Divide figures into rows; those in the back and in the front form one if there is room."""
     figures = scene.figures
-    involved = _involved(figures, numbers)
+    involved = _involved(figures)
     is_alone = len(figures) == 1
     rows: Rows = {"back": [], "front": [], "road": [], "sky": []}
     for number in numbers:
@@ -44,11 +44,11 @@ def rows_of(scene: Scene, numbers: Sequence[int], rng: Random) -> Rows:
     return rows
 
 
-def _involved(figures: Sequence[Figure], numbers: Sequence[int]) -> set[int]:
+def _involved(figures: Sequence[Figure]) -> set[int]:
     """Return the figures that do something with another one, and these."""
     involved = set()
-    for number in numbers:
-        for action in figures[number].actions:
+    for number, figure in enumerate(figures):
+        for action in figure.actions:
             if action.target is not None:
                 involved |= {number, action.target}
     return involved

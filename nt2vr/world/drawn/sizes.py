@@ -112,11 +112,7 @@ def size_of(thing: Thing, factor: float = 1) -> Size:
     size = max(thing.size, LEAST_SIZE + SIZE_SHARE * thing.size)
     drawn_size = max(box.height, WIDTH_SHARE * box.width)
     scale = factor * size * ADULT / drawn_size
-    return Size(
-        scale,
-        width=scale * box.width,
-        height=scale * box.height,
-    )
+    return Size(scale, width=scale * box.width, height=scale * box.height)
 
 
 def active(figure: Figure, step: int) -> dict[Layer, Action]:
@@ -193,11 +189,7 @@ def extent(figure: Figure) -> Extent:
         return Extent(half_width, half_width + ahead_of(figure), size.height)
 
     adult = _extent_of_adult(figure)
-    return Extent(
-        behind=adult.behind * thing.size,
-        front=adult.front * thing.size,
-        height=adult.height * thing.size,
-    )
+    return Extent._make(length * thing.size for length in adult)
 
 
 def _extent_of_adult(figure: Figure) -> Extent:
