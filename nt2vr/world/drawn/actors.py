@@ -9,6 +9,7 @@ from nt2vr.world.drawn.motions import STEPS, THROWN, Spot, headings, spots, trac
 from nt2vr.world.drawn.persons import AtStep, PersonPainter, flying, paint_centred
 from nt2vr.world.drawn.sizes import (
     ADULT,
+    IDLE,
     LOOKING_RIGHT,
     SIZES,
     Individual,
@@ -79,18 +80,19 @@ class _OnTrack(NamedTuple):
     heading: int = 1
 
 
-def _on_track(action: Action | None, step: int) -> _OnTrack:
+def _on_track(action: Action, step: int) -> _OnTrack:
     """Return the position at a step on the track of an action, if it has one."""
-    if action is None or not track_of(action.kind.motion):
-        return _OnTrack()
     motion = action.kind.motion
+    track = track_of(motion)
+    if not track:
+        return _OnTrack()
     # Who spins upright faces the other way at every second step instead of turning over.
-    if track_of(motion) == "wheel" and action.kind.posture == "stand":
+    if track == "wheel" and action.kind.posture == "stand":
         return _OnTrack("pirouette", heading=-1 if step % 2 else 1)
     num_steps = round((action.end - action.start) * STEPS)
     steps_done = step - round(action.start * STEPS)
     return _OnTrack(
-        track=track_of(motion),
+        track,
         spot=spots(motion, num_steps)[steps_done],
         heading=headings(motion, num_steps)[steps_done],
     )
@@ -119,11 +121,12 @@ def placed_at(role: Role, step: int) -> AtStep:
     position = _on_track(action, step)
     if led and not position.track:
         position = _on_track(led, step)
-        action = action or Action("walk", start=led.start, end=led.end)
+        if action is IDLE:
+            action = Action("walk", start=led.start, end=led.end)
 
     place = stand.place
     # What moves is a thing, and somebody who throws or rolls it stands still.
-    is_thrower = action is not None and action.thing and position.track in THROWN
+    is_thrower = action.thing and position.track in THROWN
     if position.track and not is_thrower:
         place = _moved(individual, stand, position)
     return AtStep(step, place, action, position.spot)
@@ -194,11 +197,13 @@ def paint(canvas: Canvas, role: Role, step: int) -> Face | None:
     individual = role.placed.individual
     at_step = placed_at(role, step)
     place = at_step.place
+    action = at_step.action
     margin = OUT_OF_SIGHT * place.scale
     if place.x + margin < 0 or place.x - margin > canvas.size:
         return None
 
-    if individual.figure.kind.role != "sky" and not _floats(at_step.action):
+    floats = action.kind.motion == "float" or action.verb == "fly past"
+    if individual.figure.kind.role != "sky" and not floats:
         behind, front, _ = extent(individual.figure)
         width = 2 * min(behind, front) * place.scale
         canvas.shadow(place.x, role.placed.stand.place.y, width)
@@ -208,21 +213,15 @@ def paint(canvas: Canvas, role: Role, step: int) -> Face | None:
         face = PersonPainter(canvas, individual, at_step).paint(individual.look, role.leash)
     else:
         _paint_thing(canvas, individual, at_step)
-    if at_step.action:
-        _paint_sign(canvas, individual, at_step, at_step.action.kind)
+    # A sign at the face is a thing in the hand.
+    if action.kind.sign and action.kind.hand != "at face":
+        _paint_sign(canvas, individual, at_step)
     return face
 
 
-def _floats(action: Action | None) -> bool:
-    if action is None:
-        return False
-    return action.kind.motion == "float" or action.verb == "fly past"
-
-
-def _paint_sign(canvas: Canvas, individual: Individual, at_step: AtStep, kind: ActionKind) -> None:
-    """Paint the sign of an action, if it has one, over the head or behind."""
-    if not kind.sign or kind.hand == "at face":
-        return
+def _paint_sign(canvas: Canvas, individual: Individual, at_step: AtStep) -> None:
+    """Paint the sign of an action over the head or behind."""
+    kind = at_step.action.kind
     is_dash = kind.sign == DASH
     (x, y), size = _place_of_sign(individual, kind)
     if at_step.step % 2 and not is_dash:
@@ -261,8 +260,8 @@ def _paint_thing(canvas: Canvas, individual: Individual, at_step: AtStep) -> Non
     x += gait.sideways
     y = gait.upwards + (box.bottom - MIDDLE) * scale
     place.paint(canvas, svg=gait.svg, point=(x, y), size=scale, angle=gait.angle, flip=flip)
-    if thing.role == "animal" and at_step.action:
-        _paint_prop_of_animal(canvas, individual, at_step, at_step.action)
+    if thing.role == "animal":
+        _paint_prop_of_animal(canvas, individual, at_step)
 
 
 def _is_flipped(thing: Thing, place: Placement) -> bool:
@@ -273,10 +272,9 @@ def _is_flipped(thing: Thing, place: Placement) -> bool:
     return place.facing < 0
 
 
-def _paint_prop_of_animal(
-    canvas: Canvas, individual: Individual, at_step: AtStep, action: Action
-) -> None:
+def _paint_prop_of_animal(canvas: Canvas, individual: Individual, at_step: AtStep) -> None:
     """Paint what an animal has in its mouth, or before it."""
+    action = at_step.action
     prop = prop_of(action)
     if not prop.svg:
         return
@@ -306,8 +304,6 @@ class _Gait(NamedTuple):
 
 def _gait(svg: str, thing: Thing, at_step: AtStep, phase: int) -> _Gait:
     """Return how an animal, a vehicle or a thing is drawn at a step of its action."""
-    if at_step.action is None:
-        return _Gait(svg)
     posture = at_step.action.kind.posture
     motion = at_step.action.kind.motion
     is_odd_step = at_step.step % 2 == 1

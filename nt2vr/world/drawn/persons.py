@@ -109,7 +109,7 @@ class AtStep(NamedTuple):
 
     step: int
     place: Placement
-    action: Action | None
+    action: Action
     spot: Spot  # on the track of the action
 
 
@@ -146,8 +146,8 @@ class PersonPainter:
         if self.ridden and not seat(self.ridden.name).hides:
             self._paint_ridden(self.ridden)
         face = doll.paint_body()
-        if self.action and self.grip and self.prop.svg:
-            self._paint_held(self.action, self.grip)
+        if self.grip and self.prop.svg:
+            self._paint_held(self.grip)
         doll.paint_arm(NEAR)
         if self.ridden and seat(self.ridden.name).hides:
             self._paint_ridden(self.ridden)
@@ -161,19 +161,17 @@ class PersonPainter:
 
     def _ridden(self) -> Thing | None:
         """Return the thing on or in which the person is."""
-        if self.action and (
-            self.action.kind.hand == "under" or self.action.kind.posture == "bathe"
-        ):
-            return self.prop.thing
-        return None
+        kind = self.action.kind
+        is_ridden = kind.hand == "under" or kind.posture == "bathe"
+        return self.prop.thing if is_ridden else None
 
     def _posed(self) -> Pose:
         """Return the pose of the action."""
         beat = self.beat
-        posture = self.action.kind.posture if self.action else "stand"
+        posture = self.action.kind.posture
         if self.ridden:
             posture = seat(self.ridden.name).posture
-        elif self.action and self.action.kind.verb in (ENTER, LEAVE):
+        elif self.action.verb in (ENTER, LEAVE):
             posture = "march"
             # The pose depends on the spot alone, so it is the same coming and going.
             beat = round(self.spot.x * STEPS)
@@ -185,7 +183,7 @@ class PersonPainter:
 
     def _grip(self) -> Grip | None:
         """Return how the person holds what it holds."""
-        if self.action is None or self.ridden:
+        if self.ridden:
             return None
         kind = self.action.kind
         if kind.motion == "wave":
@@ -214,9 +212,9 @@ class PersonPainter:
         y = (ink(svg).bottom - MIDDLE) * size
         self.place.paint(self.canvas, svg=svg, point=(0, y), size=size, flip=self.prop.looks_left)
 
-    def _paint_held(self, action: Action, grip: Grip) -> None:
+    def _paint_held(self, grip: Grip) -> None:
         thing = self.prop.thing
-        kind = action.kind
+        kind = self.action.kind
         longest = self._size_in_hands(grip)
         track = track_of(kind.motion)
         if track in THROWN:
@@ -236,7 +234,7 @@ class PersonPainter:
         else:
             at = self._in_hands(grip, longest)
         self._paint_thing(self.prop.svg, at=at, longest=longest, angle=grip.angle)
-        if kind.shows and action.thing:
+        if kind.shows and self.action.thing:
             # What is always seen with the action is beside what is held.
             shown = drawing(things()[kind.shows].picture)
             self._paint_thing(shown, shifted(at, *SHOWN_AT), SHOWN_SIZE)

@@ -222,12 +222,12 @@ def roles(everybody: Sequence[Placed], step: int) -> Iterator[Role]:
     actions = [main_action(placed.individual.figure, step) for placed in everybody]
     actions_of_leaders = {}
     for action in actions:
-        if action and action.target is not None and action.kind.motion in ALONG:
+        if action.target is not None and action.kind.motion in ALONG:
             actions_of_leaders[action.target] = action
 
     for placed, action in zip(everybody, actions, strict=True):
         leash = None
-        if action and action.kind.hand == "leash":
+        if action.kind.hand == "leash":
             leash = _collar(everybody, action, step)
         yield Role(placed, actions_of_leaders.get(placed.individual.number), leash)
 

@@ -125,9 +125,13 @@ def active(figure: Figure, step: int) -> dict[Layer, Action]:
     return by_layer
 
 
-def main_action(figure: Figure, step: int) -> Action | None:
-    """Return what a figure does at a step, if it does anything."""
-    return active(figure, step).get("main")
+# What those do who do nothing.
+IDLE = Action("stand")
+
+
+def main_action(figure: Figure, step: int) -> Action:
+    """Return what a figure does at a step."""
+    return active(figure, step).get("main", IDLE)
 
 
 class Prop(NamedTuple):
@@ -142,10 +146,8 @@ class Prop(NamedTuple):
         return self.thing is None or self.thing.name not in LOOKING_RIGHT
 
 
-def prop_of(action: Action | None) -> Prop:
+def prop_of(action: Action) -> Prop:
     """Return what is seen with an action, if anything is."""
-    if action is None:
-        return Prop()
     name = action.thing or action.kind.shows
     if name:
         return Prop(things()[name], picture(things()[name], action.colour))
