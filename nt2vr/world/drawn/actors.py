@@ -13,7 +13,6 @@ from nt2vr.world.drawn.sizes import (
     LOOKING_RIGHT,
     SIZES,
     Individual,
-    Stand,
     extent,
     main_action,
     picture,
@@ -114,43 +113,42 @@ class Role(NamedTuple):
 
 def placed_at(role: Role, step: int) -> AtStep:
     """Return where an individual is at a step; it goes along with somebody who leads it."""
-    individual = role.placed.individual
-    stand = role.placed.stand
+    placed = role.placed
     led = role.led
-    action = main_action(individual.figure, step)
+    action = main_action(placed.individual.figure, step)
     position = _on_track(action, step)
     if led and not position.track:
         position = _on_track(led, step)
         if action is IDLE:
             action = Action("walk", start=led.start, end=led.end)
 
-    place = stand.place
+    place = placed.place
     # What moves is a thing, and somebody who throws or rolls it stands still.
     is_thrower = action.thing and position.track in THROWN
     if position.track and not is_thrower:
-        place = _moved(individual, stand, position)
+        place = _moved(placed, position)
     return AtStep(step, place, action, position.spot)
 
 
-def _moved(individual: Individual, stand: Stand, position: _OnTrack) -> Placement:
+def _moved(placed: Placed, position: _OnTrack) -> Placement:
     """Return the place of somebody on a track, where it faces, and how it is turned."""
-    place = stand.place
+    place = placed.place
     track = position.track
-    is_person = individual.look is not None
+    is_person = placed.individual.look is not None
 
     facing = place.facing
     if track in ("lane", "drive", "pirouette"):
         facing *= position.heading
     # A person looks the same coming and going, so that a single frame does not tell which it is.
     elif track == "entry" and not is_person:
-        facing = stand.side * position.heading
+        facing = placed.side * position.heading
 
     # It turns about its middle, or its feet.
-    pivot = MIDDLE if is_person else individual.figure.kind.size * ADULT / 2
+    pivot = MIDDLE if is_person else placed.individual.figure.kind.size * ADULT / 2
     if track == "sway" or (track == "topple" and is_person):
         pivot = 0.0
 
-    x, y = _offset(individual, stand, position)
+    x, y = _offset(placed, position)
     return replace(
         place,
         x=place.x + x * place.scale,
@@ -161,22 +159,22 @@ def _moved(individual: Individual, stand: Stand, position: _OnTrack) -> Placemen
     )
 
 
-def _offset(individual: Individual, stand: Stand, position: _OnTrack) -> Point:
-    """Return how far somebody on a track is from its stand, in units; y is up."""
-    facing = stand.place.facing
+def _offset(placed: Placed, position: _OnTrack) -> Point:
+    """Return how far somebody on a track is from where it stands, in units; y is up."""
+    facing = placed.place.facing
     spot = position.spot
-    is_person = individual.look is not None
+    individual = placed.individual
     x = 0.0
     y = 0.0
     match position.track:
         case "lane":
-            x = facing * stand.reach * spot.x
+            x = facing * placed.reach * spot.x
         case "drive":
-            x = facing * stand.ahead * spot.x
+            x = facing * placed.ahead * spot.x
         case "entry":
-            x = stand.side * stand.out * spot.x
+            x = placed.side * placed.out * spot.x
         case "ground":
-            x = facing * stand.reach * (2 * spot.x - 1)
+            x = facing * placed.reach * (2 * spot.x - 1)
         case "float":
             x = FLOAT * spot.x
             y = FLOAT * spot.y
@@ -186,7 +184,7 @@ def _offset(individual: Individual, stand: Stand, position: _OnTrack) -> Point:
             y = AIR * spot.y
         case "rise":
             y = RISE * spot.y
-        case "topple" if is_person:
+        case "topple" if individual.look:
             x = facing * TOPPLE * spot.x * individual.figure.kind.size
             y = spot.turn / 90 * TOPPLE_RISE
     return x, y
@@ -206,7 +204,7 @@ def paint(canvas: Canvas, role: Role, step: int) -> Face | None:
     if individual.figure.kind.role != "sky" and not floats:
         behind, front, _ = extent(individual.figure)
         width = 2 * min(behind, front) * place.scale
-        canvas.shadow(place.x, role.placed.stand.place.y, width)
+        canvas.shadow(place.x, role.placed.place.y, width)
 
     face = None
     if individual.look:

@@ -156,7 +156,7 @@ class _Arrangement:
             individuals = line.individuals(self.everybody)
             if individuals:
                 self._place(row, individuals)
-        self.placed.sort(key=lambda placed: placed.stand.place.y)
+        self.placed.sort(key=lambda placed: placed.place.y)
         return self.placed
 
     def _place(self, row: RowName, individuals: Sequence[Individual]) -> None:

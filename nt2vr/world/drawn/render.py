@@ -206,15 +206,14 @@ def render(scene: Scene, size: int = 224, frames: int = STEPS) -> Image:
 
 def _scaled(placed: Placed, factor: float) -> Placed:
     """Return somebody in pixels of a larger or smaller frame."""
-    place = placed.stand.place
+    place = placed.place
     place = replace(
         place,
         x=factor * place.x,
         y=factor * place.y,
         scale=factor * place.scale,
     )
-    stand = replace(placed.stand, place=place)
-    return replace(placed, stand=stand)
+    return replace(placed, place=place)
 
 
 def roles(everybody: Sequence[Placed], step: int) -> Iterator[Role]:

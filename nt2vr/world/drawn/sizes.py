@@ -8,7 +8,7 @@ from nt2vr.world.drawn import dolls
 from nt2vr.world.drawn.animal_bodies import body_of, with_body
 from nt2vr.world.drawn.busts import Look
 from nt2vr.world.drawn.canvas import drawing, ink, recoloured
-from nt2vr.world.drawn.dolls import Placement, head_size, seat
+from nt2vr.world.drawn.dolls import head_size, seat
 from nt2vr.world.drawn.motions import STEPS
 from nt2vr.world.scenes import Action, Figure
 from nt2vr.world.things import Layer, Thing, things
@@ -65,25 +65,6 @@ class Individual:
     number: int
     look: Look | None
     phase: int
-
-
-@dataclass(frozen=True)
-class Stand:
-    """Where an individual is when it does not move, and how far it may.
-
-    Attributes:
-        place: where it stands.
-        reach: units to each side.
-        side: the nearer edge: 1 right, -1 left.
-        out: units from here until it is out of sight on that side.
-        ahead: units until it is out of sight where it faces.
-    """
-
-    place: Placement
-    reach: float
-    side: int
-    out: float
-    ahead: float
 
 
 @cache
