@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from nt2vr.world.drawn.canvas import MIDDLE, Canvas, Point, drawing, ink
-from nt2vr.world.drawn.dolls import Face, Placement
+from nt2vr.world.drawn.dolls import Placement
 from nt2vr.world.drawn.motions import STEPS, THROWN, Spot, headings, spots, track_of
 from nt2vr.world.drawn.persons import AtStep, PersonPainter, flying, paint_centred
 from nt2vr.world.drawn.sizes import (
@@ -190,15 +190,15 @@ def _offset(placed: Placed, position: _OnTrack) -> Point:
     return x, y
 
 
-def paint(canvas: Canvas, role: Role, step: int) -> Face | None:
-    """Paint an individual at a step, and return a person's face."""
+def paint(canvas: Canvas, role: Role, step: int) -> None:
+    """Paint an individual at a step."""
     individual = role.placed.individual
     at_step = placed_at(role, step)
     place = at_step.place
     action = at_step.action
     margin = OUT_OF_SIGHT * place.scale
     if place.x + margin < 0 or place.x - margin > canvas.size:
-        return None
+        return
 
     floats = action.kind.motion == "float" or action.verb == "fly past"
     if individual.figure.kind.role != "sky" and not floats:
@@ -206,15 +206,13 @@ def paint(canvas: Canvas, role: Role, step: int) -> Face | None:
         width = 2 * min(behind, front) * place.scale
         canvas.shadow(place.x, role.placed.place.y, width)
 
-    face = None
     if individual.look:
-        face = PersonPainter(canvas, individual, at_step).paint(individual.look, role.leash)
+        PersonPainter(canvas, individual, at_step).paint(individual.look, role.leash)
     else:
         _paint_thing(canvas, individual, at_step)
     # A sign at the face is a thing in the hand.
     if action.kind.sign and action.kind.hand != "at face":
         _paint_sign(canvas, individual, at_step)
-    return face
 
 
 def _paint_sign(canvas: Canvas, individual: Individual, at_step: AtStep) -> None:

@@ -27,10 +27,8 @@ CHIN_DROP = 1
 # How far shoulders and hips are from the middle.
 SHOULDER = 7.5
 HIP = 4.5
-# From the chin to the top of the hair, and to the middle of the face, for `head_size` 1.
+# From the chin to the top of the hair, for `head_size` 1.
 HEAD = 36.0
-FACE_MIDDLE = 13
-FACE_RADIUS = 12
 # Widths of lines.
 LEG_WIDTH = 5.5
 ARM_WIDTH = 4.5
@@ -283,13 +281,6 @@ def head_of(pose: Pose) -> Point:
     return above(pose.pelvis, TRUNK - CHIN_DROP, pose.lean)
 
 
-class Face(NamedTuple):
-    """Middle and radius of a face in pixels."""
-
-    middle: Point
-    radius: float
-
-
 @dataclass(frozen=True)
 class Doll:
     """Somebody in a pose at a place, painted in three steps from the back to the front.
@@ -309,13 +300,13 @@ class Doll:
         self.paint_arm(FAR)
         self._paint_leg(FAR)
 
-    def paint_body(self) -> Face:
-        """Paint all but the near arm, and return the face."""
+    def paint_body(self) -> None:
+        """Paint the rest but for the near arm."""
         self._paint_leg(NEAR)
         if self.look.skirt:
             self._paint_skirt()
         self._paint_trunk()
-        return self._paint_head()
+        self._paint_head()
 
     def _paint_leg(self, side: Side) -> None:
         hip = self._leaning(self._hip(side))
@@ -362,16 +353,11 @@ class Doll:
         middle = above(pose.pelvis, MIDDLE, angle)
         self.place.paint(self.canvas, self.look.trunk, middle, angle=angle)
 
-    def _paint_head(self) -> Face:
+    def _paint_head(self) -> None:
         size = self.head_size
-        chin = head_of(self.pose)
         tilt = stepped_angle(self.pose.tilt)
-        middle = above(chin, (CHIN - MIDDLE) * size, tilt)
+        middle = above(head_of(self.pose), (CHIN - MIDDLE) * size, tilt)
         self.place.paint(self.canvas, svg=self.look.head, point=middle, size=size, angle=tilt)
-
-        middle_of_face = above(chin, FACE_MIDDLE * size, tilt)
-        radius = FACE_RADIUS * size * self.place.scale
-        return Face(self.place.at(middle_of_face), radius)
 
     def _leaning(self, point: Point) -> Point:
         """Turn a point of the trunk as it leans."""

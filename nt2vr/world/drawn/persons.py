@@ -11,7 +11,6 @@ from nt2vr.world.drawn.dolls import (
     NEAR,
     PELVIS,
     Doll,
-    Face,
     Grip,
     Placement,
     Pose,
@@ -131,8 +130,8 @@ class PersonPainter:
         if self.grip:
             self.pose = dolls.reaching(self.pose, self.grip, self.beat)
 
-    def paint(self, look: Look, leash: Point | None) -> Face:
-        """Paint the person, and return its face; a leash ends at a point, too."""
+    def paint(self, look: Look, leash: Point | None) -> None:
+        """Paint the person, and a leash that ends at a point."""
         mood = self.layers.get("mood")
         if mood:
             head = with_mood(look.head, look.skin, mood.kind.sign)
@@ -145,7 +144,7 @@ class PersonPainter:
         doll.paint_far_side()
         if self.ridden and not seat(self.ridden.name).hides:
             self._paint_ridden(self.ridden)
-        face = doll.paint_body()
+        doll.paint_body()
         if self.grip and self.prop.svg:
             self._paint_held(self.grip)
         doll.paint_arm(NEAR)
@@ -157,7 +156,6 @@ class PersonPainter:
         worn = self.layers.get("worn")
         if worn:
             self._paint_worn(worn)
-        return face
 
     def _ridden(self) -> Thing | None:
         """Return the thing on or in which the person is."""
