@@ -1,16 +1,14 @@
 """Files of a library compared with its inventory: what is new, changed, renamed or gone."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from nt2vr.errors import counted
-from nt2vr.library.library_file import CLOSED_FOLDER, NOTE, FileIds, LibraryFile
+from nt2vr.library.library_file import CLOSED_FOLDER, NOTE, FileIds, FilesById, LibraryFile
 
 Files = list[LibraryFile]
-# The rows of the inventory by file id.
-StoredFiles = Mapping[str, LibraryFile]
 # What a file has in common with itself under another name; falsy if unknown.
 Mark = Callable[[LibraryFile], Any]
 
@@ -79,7 +77,7 @@ class FileComparison(NamedTuple):
     gone: Files
 
 
-def compare_files(stored: StoredFiles, files: Files) -> FileComparison:
+def compare_files(stored: FilesById, files: Files) -> FileComparison:
     """Compare files with the inventory by path, size and modification time; nothing is read."""
     pending = [file for file in files if not _is_unchanged(file, stored.get(file.id))]
 
@@ -111,7 +109,7 @@ def _is_unchanged(file: LibraryFile, stored: LibraryFile | None) -> bool:
     return (stored.path, stored.size, stored.mtime_ns) == (file.path, file.size, file.mtime_ns)
 
 
-def changes_of(stored: StoredFiles, pending: Files, gone: Files, mark: Mark) -> Changes:
+def changes_of(stored: FilesById, pending: Files, gone: Files, mark: Mark) -> Changes:
     """Name the changes; a file that is gone was renamed if a new one has its `mark`."""
     pending = _without_notes(pending)
     gone = _without_notes(gone)

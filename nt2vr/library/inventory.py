@@ -11,7 +11,7 @@ from typing import Any
 from nt2vr.errors import GalleryError, reason_of
 from nt2vr.files import is_disk_full
 from nt2vr.library.changes import Changes, changes_of, compare_files
-from nt2vr.library.library_file import LibraryFile
+from nt2vr.library.library_file import FilesById, LibraryFile
 from nt2vr.media.store import DAMAGED_DATABASE
 
 logger = logging.getLogger(__name__)
@@ -126,7 +126,7 @@ class Inventory:
                 (length + 1, length, self._base),
             )
 
-    def rewrite(self, files: Mapping[str, LibraryFile]) -> None:
+    def rewrite(self, files: FilesById) -> None:
         """Replace rows, given by their present ids; skipped clips of a file follow its new id."""
         new_ids = {old_id: file.id for old_id, file in files.items()}
         affected_ids = [(file_id,) for file_id in {*new_ids, *new_ids.values()}]

@@ -33,7 +33,7 @@ from nt2vr.files import (
 from nt2vr.library.changes import Changes
 from nt2vr.library.inventory import Inventory
 from nt2vr.library.listing import is_available, list_files
-from nt2vr.library.named_paths import loader_and_path, resolve_allowed, with_path
+from nt2vr.library.named_paths import Roots, loader_and_path, resolve_allowed, with_path
 from nt2vr.library.previews import Previews
 from nt2vr.library.source import WINDOW_S, Kind, LibraryInfo, Skipped, Source
 from nt2vr.library.upload_names import create_file
@@ -90,7 +90,7 @@ class Libraries:
         path: AnyPath = "",
         split: Split = "all",
         window_s: float | None = None,
-        roots: Sequence[Path] | None = None,
+        roots: Roots = None,
         uploads: Sequence[tuple[str, Path]] = (),
     ) -> LibraryInfo:
         """Add a library; nothing is read from its files before `update_library`.
@@ -140,7 +140,7 @@ class Libraries:
         source = self._source(library_id)
         self._write(replace(source, name=self._free_name(name, library_id)))
 
-    def moved_to(self, library_id: str, path: AnyPath, roots: Sequence[Path] | None) -> Source:
+    def moved_to(self, library_id: str, path: AnyPath, roots: Roots) -> Source:
         """Return a library's settings with another path, as `add` takes it; nothing is written.
 
         A manifest, or a dataset that is a file, is also found by its name in the folder that it has

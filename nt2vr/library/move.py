@@ -11,15 +11,15 @@ from nt2vr.datasets.base import such_as
 from nt2vr.errors import ConfigError, MediaError, counted
 from nt2vr.files import AnyPath
 from nt2vr.library.libraries import Libraries
-from nt2vr.library.library_file import FileIds, LibraryFile
+from nt2vr.library.library_file import FileIds, FilesById, LibraryFile
 from nt2vr.library.listing import is_available, list_files, move_command
+from nt2vr.library.named_paths import Roots
 from nt2vr.library.source import Source
 from nt2vr.media.store import Cache
 from nt2vr.progress import Progress, silent
 
 # With a smaller share of the files, the folder is probably the wrong one.
 LEAST_SHARE = 0.5
-Files = Mapping[str, LibraryFile]
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def move_library(
     path: AnyPath,
     cache: Cache,
     progress: Progress = silent,
-    roots: Sequence[Path] | None = None,
+    roots: Roots = None,
     force: bool = False,
 ) -> Moved:
     """Tell a library where its files are now. Its id, clips, embeddings and previews stay.
@@ -104,7 +104,7 @@ def move_library(
 
 
 def _unchanged(
-    indexed: Files, listed_files: Files, source: Source, target: Source
+    indexed: FilesById, listed_files: FilesById, source: Source, target: Source
 ) -> dict[str, LibraryFile]:
     """Return the rows of files with their former place, size and time, by their ids."""
     old_base = source.base
@@ -131,12 +131,12 @@ def _relative(path: str, base: Path) -> str:
 
 
 def _same_content(
-    indexed: Files,
-    listed_files: Files,
-    recognised: Files,
+    indexed: FilesById,
+    listed_files: FilesById,
+    recognised: FilesById,
     cache: Cache,
     progress: Progress,
-) -> Files:
+) -> FilesById:
     """Read files that may be indexed ones; return the rows of those that are, by old id."""
     missing = [file for file_id, file in indexed.items() if file_id not in recognised]
     missing_sizes = {file.size for file in missing}
@@ -160,7 +160,7 @@ def _same_content(
 
 def _pair_by_content(
     missing: Sequence[LibraryFile], by_content: defaultdict[str, dict[str, LibraryFile]]
-) -> Files:
+) -> FilesById:
     """Give each missing file a candidate with its content: one with its id, if possible."""
     rows = {}
     for file in missing:
@@ -185,10 +185,10 @@ def _row(old: LibraryFile, new: LibraryFile) -> LibraryFile:
 
 
 def _outcome(
-    stored: Files,
-    indexed: Files,
-    listed_files: Files,
-    recognised: Files,
+    stored: FilesById,
+    indexed: FilesById,
+    listed_files: FilesById,
+    recognised: FilesById,
     source: Source,
     target: Source,
 ) -> Moved:
@@ -241,7 +241,7 @@ def _check_enough(moved: Moved, name: str, path: Path, force: bool) -> None:
         )
 
 
-def _rewrite(libraries: Libraries, target: Source, recognised: Files) -> None:
+def _rewrite(libraries: Libraries, target: Source, recognised: FilesById) -> None:
     """Store the rows that are no longer right after the move."""
     inventory = libraries.inventory(target)
     stored = inventory.files()

@@ -12,8 +12,11 @@ from nt2vr.library.listing import is_available
 from nt2vr.library.source import Kind, Source
 from nt2vr.registry import pick
 
+# Folders that a named path must lie in; None allows any.
+Roots = Sequence[Path] | None
 
-def resolve_allowed(path: Path, roots: Sequence[Path] | None) -> tuple[Path, Path | None]:
+
+def resolve_allowed(path: Path, roots: Roots) -> tuple[Path, Path | None]:
     """Resolve a path, and return it with the root that it lies in.
 
     Args:
@@ -54,7 +57,7 @@ def loader_and_path(name: AnyPath, kind: Kind) -> tuple[str, Path]:
     return "", Path(name)
 
 
-def with_path(source: Source, loader: str, path: Path, roots: Sequence[Path] | None) -> Source:
+def with_path(source: Source, loader: str, path: Path, roots: Roots) -> Source:
     """Return a source with a folder, manifest or dataset, of a kind of dataset or "".
 
     Raises:

@@ -1,7 +1,7 @@
 """Update of a library: scan, probe, embed, then posters and previews."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,7 +10,7 @@ from nt2vr.errors import MediaError, counted
 from nt2vr.library.changes import Changes, changes_of, compare_files
 from nt2vr.library.inventory import Inventory, ProbeOutcome
 from nt2vr.library.libraries import Libraries
-from nt2vr.library.library_file import LibraryFile
+from nt2vr.library.library_file import FilesById, LibraryFile
 from nt2vr.library.listing import list_files
 from nt2vr.library.move import Moved
 from nt2vr.library.source import Source
@@ -150,7 +150,7 @@ def _scan(source: Source, inventory: Inventory, decoder: Decoder, progress: Prog
     return _with_outcomes(changes, updated)
 
 
-def _with_outcomes(changes: Changes, files: Mapping[str, LibraryFile]) -> Changes:
+def _with_outcomes(changes: Changes, files: FilesById) -> Changes:
     """Add which of the new files are copies, and which cannot be read."""
     copies = [file_id for file_id in changes.new if files[file_id].duplicate_of]
     skipped = [file_id for file_id in changes.new if files[file_id].state == "skipped"]

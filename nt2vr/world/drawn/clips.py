@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from nt2vr.errors import reason_of
 from nt2vr.files import atomic_write, hash_text
 from nt2vr.media.limits import LIMITS, Limit, evict, mark_used
-from nt2vr.media.resize import fit
+from nt2vr.media.resize import Pixels, fit
 from nt2vr.media.store import read_cached
 from nt2vr.models.card import Card, StoredNames
 from nt2vr.models.encoder import Encoder
@@ -79,19 +79,19 @@ class ClipFile:
     def __len__(self) -> int:
         return len(self.scenes)
 
-    def __getitem__(self, index: Any) -> NDArray[np.uint8]:
-        clips: NDArray[np.uint8]
+    def __getitem__(self, index: Any) -> Pixels:
+        clips: Pixels
         if isinstance(index, int) and not self.path.is_file():
             clips = draw_clips([self.scenes[index]], self.num_frames, self.framing)[0]
         else:
             clips = self.frames()[index]
         return clips
 
-    def frames(self, progress: Progress = silent) -> NDArray[np.uint8]:
+    def frames(self, progress: Progress = silent) -> Pixels:
         """Return the memory-mapped frames, drawing them first if necessary."""
         mark_used(self.path)
         load_mapped = partial(_load, mmap_mode="r")
-        frames: NDArray[np.uint8] | None = read_cached(self.path, load_mapped)
+        frames: Pixels | None = read_cached(self.path, load_mapped)
         if frames is None:
             self._draw(progress)
             frames = np.asanyarray(load_mapped(self.path))
@@ -126,7 +126,7 @@ class ClipFile:
         pools: bool = True,
     ) -> Embeddings:
         if keeps_frames or self.path.is_file():
-            clips: Iterable[NDArray[np.uint8]] = self.frames(progress)
+            clips: Iterable[Pixels] = self.frames(progress)
             activity = "embedding clips"
         else:
             clips = self._drawn()
@@ -148,7 +148,7 @@ class ClipFile:
             ):
                 file.write(np.ascontiguousarray(clip).data)
 
-    def _drawn(self) -> Iterator[NDArray[np.uint8]]:
+    def _drawn(self) -> Iterator[Pixels]:
         """Yield the frames of each scene, drawn by one process per core."""
         draw = partial(draw_clips, num_frames=self.num_frames, framing=self.framing)
         chunks = [self.scenes[start : start + CHUNK] for start in range(0, len(self), CHUNK)]
@@ -172,7 +172,7 @@ class ClipFile:
                 processes.shutdown(cancel_futures=True)
 
 
-def draw_clips(scenes: Sequence[Scene], num_frames: int, framing: Framing) -> NDArray[np.uint8]:
+def draw_clips(scenes: Sequence[Scene], num_frames: int, framing: Framing) -> Pixels:
     """Draw clips: (N, F, H, W, 3)."""
     clips = [render(scene, max(framing.shape), num_frames) for scene in scenes]
     if framing.width:
@@ -186,9 +186,7 @@ def _make_room(folder: Path, num_bytes: float) -> None:
     evict(files, Limit(num_bytes=LIMITS["drawn clips"].num_bytes - num_bytes))
 
 
-def embed_frames(
-    encoder: Encoder, clips: Iterable[NDArray[np.uint8]], pools: bool = True
-) -> Embeddings:
+def embed_frames(encoder: Encoder, clips: Iterable[Pixels], pools: bool = True) -> Embeddings:
     """Encode clips of (F, S, S, 3) frames, and pool them, L2-normalised: (N, D).
 
     Without pooling, they are (N, F, D).

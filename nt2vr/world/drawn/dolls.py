@@ -49,6 +49,7 @@ HEM_DROP = 1
 RAISED_KNEE = 4
 RAISED_HEM = 0.3
 
+Points = tuple[Point, ...]
 Side = Literal[0, 1]
 FAR: Side = 0
 NEAR: Side = 1
@@ -78,13 +79,13 @@ class Pose:
     pelvis: Point = (0, PELVIS)
     lean: float = 0
     tilt: float = 0
-    feet: tuple[Point, ...] = ((-5, 0), (5, 0))
-    hands: tuple[Point, ...] = ((-12, 22), (12, 22))
+    feet: Points = ((-5, 0), (5, 0))
+    hands: Points = ((-12, 22), (12, 22))
     knees: tuple[int, int] = (1, 1)
     elbows: int = -1
     turn: float = 0
     lift: float = 0
-    gear: tuple[tuple[tuple[Point, ...], float, str], ...] = ()
+    gear: tuple[tuple[Points, float, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -246,11 +247,11 @@ class Grip:
         stands: whether the thing stands on the ground.
     """
 
-    at: tuple[Point, ...]
+    at: Points
     size: float = 20
     angle: float = 0
     hands: tuple[str, ...] = ("near",)
-    offsets: tuple[Point, ...] = ((0, 0), (0, 0))
+    offsets: Points = ((0, 0), (0, 0))
     stands: bool = False
 
 

@@ -19,7 +19,7 @@ from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, silent
 from nt2vr.settings import ASSETS
 from nt2vr.world.drawn import clips
-from nt2vr.world.drawn.clips import ClipFile
+from nt2vr.world.drawn.clips import ClipFile, Embeddings
 
 FILE = ASSETS / "world" / "embeddings.npz"
 
@@ -31,9 +31,7 @@ class _Shipped(NamedTuple):
     vectors: Mapping[int, NDArray[np.float32]]
 
 
-def embed_undrawn(
-    file: ClipFile, encoder: Encoder, progress: Progress = silent
-) -> NDArray[np.float32]:
+def embed_undrawn(file: ClipFile, encoder: Encoder, progress: Progress = silent) -> Embeddings:
     """Return the embeddings of clips: (N, D), L2-normalised.
 
     Clips are drawn only if their embeddings do not ship.
