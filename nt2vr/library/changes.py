@@ -117,17 +117,15 @@ def changes_of(stored: FilesById, pending: Files, gone: Files, mark: Mark) -> Ch
     renamed = _renamed(gone, unknown, mark)
 
     new_names = set(renamed.values())
-    new = [file.id for file in unknown if file.id not in new_names]
     changed = []
     for file in pending:
         if file.id in stored and stored[file.id].state != "new":
             changed.append(file.id)
-    removed = [file.id for file in gone if file.id not in renamed]
     return Changes(
-        new=tuple(new),
+        new=tuple(file.id for file in unknown if file.id not in new_names),
         changed=tuple(changed),
         renamed=renamed,
-        removed=tuple(removed),
+        removed=tuple(file.id for file in gone if file.id not in renamed),
     )
 
 

@@ -48,8 +48,8 @@ class Moved:
     @property
     def by_kind(self) -> dict[str, FileIds]:
         """Renamed, changed and new files, by words that follow their number."""
-        renamed = [f"{old} → {new}" for old, new in self.renamed.items()]
-        kinds = {"renamed": tuple(renamed), "changed": self.changed, "new": self.new}
+        renamed = tuple(f"{old} → {new}" for old, new in self.renamed.items())
+        kinds = {"renamed": renamed, "changed": self.changed, "new": self.new}
         return {words: files for words, files in kinds.items() if files}
 
 
@@ -201,18 +201,14 @@ def _outcome(
             others[file_id] = file
 
     unrecognised = [file_id for file_id in indexed if file_id not in recognised]
-    changed = [file_id for file_id in unrecognised if file_id in others]
-    missing = [file_id for file_id in unrecognised if file_id not in others]
-    new = [file_id for file_id in others if file_id not in stored]
-
     # A folder above the former one still reads it.
     is_left_behind = is_available(source) and not source.path.is_relative_to(target.path)
     return Moved(
         num_files=len(indexed),
         renamed={old_id: file.id for old_id, file in recognised.items() if file.id != old_id},
-        changed=tuple(changed),
-        missing=tuple(missing),
-        new=tuple(new),
+        changed=tuple(file_id for file_id in unrecognised if file_id in others),
+        missing=tuple(file_id for file_id in unrecognised if file_id not in others),
+        new=tuple(file_id for file_id in others if file_id not in stored),
         left_behind=source.path if is_left_behind else None,
     )
 

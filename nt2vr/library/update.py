@@ -125,8 +125,8 @@ def _store_skipped(
     inventory.skip_clips((clip_id, file_ids[clip_id], reason) for clip_id, reason in skipped)
 
     skipped_files = {*changes.skipped, *(file_ids[clip_id] for clip_id, _ in skipped)}
-    new_skipped = [file_id for file_id in changes.new if file_id in skipped_files]
-    return replace(changes, skipped=tuple(new_skipped))
+    new_skipped = tuple(file_id for file_id in changes.new if file_id in skipped_files)
+    return replace(changes, skipped=new_skipped)
 
 
 def _scan(source: Source, inventory: Inventory, decoder: Decoder, progress: Progress) -> Changes:
@@ -152,9 +152,11 @@ def _scan(source: Source, inventory: Inventory, decoder: Decoder, progress: Prog
 
 def _with_outcomes(changes: Changes, files: FilesById) -> Changes:
     """Add which of the new files are copies, and which cannot be read."""
-    copies = [file_id for file_id in changes.new if files[file_id].duplicate_of]
-    skipped = [file_id for file_id in changes.new if files[file_id].state == "skipped"]
-    return replace(changes, copies=tuple(copies), skipped=tuple(skipped))
+    return replace(
+        changes,
+        copies=tuple(file_id for file_id in changes.new if files[file_id].duplicate_of),
+        skipped=tuple(file_id for file_id in changes.new if files[file_id].state == "skipped"),
+    )
 
 
 def _probe(

@@ -3,7 +3,7 @@
 from functools import cache
 from typing import NamedTuple
 
-from nt2vr.world.drawn.canvas import ink, placed
+from nt2vr.world.drawn.canvas import ink, positioned
 from nt2vr.world.things import read_toml
 
 
@@ -57,4 +57,4 @@ def _head_on_body(head: str) -> str:
     """Return a picture of a head, moved and reduced to sit on a body."""
     box = ink(head)
     size = _HEAD_SIZE / box.longest
-    return placed(head, size, (box.middle_x, box.middle_y), to=(_HEAD_X, _HEAD_Y))
+    return positioned(head, size, (box.middle_x, box.middle_y), to=(_HEAD_X, _HEAD_Y))

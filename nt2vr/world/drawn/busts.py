@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
-from nt2vr.world.drawn.canvas import Box, drawing, ink, placed, recoloured
+from nt2vr.world.drawn.canvas import Box, drawing, ink, positioned, recoloured
 
 # The usual colour of OpenMoji's people and smileys.
 YELLOW = "#FCEA2B"
@@ -80,7 +80,7 @@ def _bust_of_face(svg: str) -> _Bust:
     """Return a head of the size of a bust's from the picture of a head alone."""
     box = ink(svg)
     size = 36 / box.height
-    head = placed(svg, size, (box.middle_x, box.bottom), to=(36, CHIN + 1))
+    head = positioned(svg, size, (box.middle_x, box.bottom), to=(36, CHIN + 1))
     return _Bust(head, garment="")
 
 
@@ -123,8 +123,8 @@ def look(picture: str, shirt: str, skin: str, hair: str, trousers: str, skirt: b
         head = recoloured(head, BLOND, hair)
     else:
         middle = 36 - 36 * SQUEEZE
-        placed = f"translate({middle} -0.5) scale({SQUEEZE} 1)"
-        worn = f'<g transform="{placed}">{bust.garment}</g>'
+        place = f"translate({middle} -0.5) scale({SQUEEZE} 1)"
+        worn = f'<g transform="{place}">{bust.garment}</g>'
     return Look(
         head=head,
         trunk=_trunk(colour, worn),

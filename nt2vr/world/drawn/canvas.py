@@ -104,7 +104,7 @@ def recoloured(svg: str, old: str, new: str) -> str:
     return re.sub(rf"{old}\b", new, svg, flags=re.IGNORECASE)
 
 
-def placed(svg: str, size: float, point: Point, to: Point) -> str:
+def positioned(svg: str, size: float, point: Point, to: Point) -> str:
     """Return a drawing so many times as large, moved so that a point of it comes to another."""
     x, y = point
     to_x, to_y = to

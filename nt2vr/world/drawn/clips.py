@@ -2,6 +2,7 @@
 
 import json
 import logging
+import math
 import os
 import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -139,7 +140,7 @@ class ClipFile:
         # Progress is reported now, since the processes take seconds to start.
         progress(0, len(self), "drawing clips")
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        _make_room(self.path.parent, float(np.prod(self.shape, dtype=float)))
+        _make_room(self.path.parent, math.prod(self.shape))
         with atomic_write(self.path) as partial_path, partial_path.open("wb") as file:
             header = {"descr": "|u1", "fortran_order": False, "shape": self.shape}
             np.lib.format.write_array_header_1_0(file, header)
