@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from nt2vr.errors import counted
 from nt2vr.library.library_file import CLOSED_FOLDER, NOTE, FileIds, FilesById, LibraryFile
@@ -63,22 +63,13 @@ def shares_text(copies: int, skipped: int = 0) -> str:
     return f" ({counts})" if counts else ""
 
 
-class FileComparison(NamedTuple):
-    """Files of a source next to those of the inventory.
+def compare_files(stored: FilesById, files: Files) -> tuple[Files, Files, Files]:
+    """Compare files with the inventory by path, size and modification time; nothing is read.
 
-    Attributes:
-        pending: files that must be read.
-        captioned: files with other captions than before.
-        gone: rows of the inventory whose files the source has no longer.
+    Returns:
+        The files that must be read, those with other captions than before, and the rows of the
+        inventory whose files are gone.
     """
-
-    pending: Files
-    captioned: Files
-    gone: Files
-
-
-def compare_files(stored: FilesById, files: Files) -> FileComparison:
-    """Compare files with the inventory by path, size and modification time; nothing is read."""
     pending = [file for file in files if not _is_unchanged(file, stored.get(file.id))]
 
     files_by_id = {file.id: file for file in files}
@@ -91,7 +82,7 @@ def compare_files(stored: FilesById, files: Files) -> FileComparison:
     closed_folders = _closed_folders(files)
     unlisted = sorted(stored.keys() - files_by_id.keys())
     gone = [stored[file_id] for file_id in unlisted if not file_id.startswith(closed_folders)]
-    return FileComparison(pending, captioned, gone)
+    return pending, captioned, gone
 
 
 def _closed_folders(files: Files) -> tuple[str, ...]:

@@ -10,7 +10,6 @@ from typing import Any
 
 from nt2vr.errors import GalleryError, reason_of
 from nt2vr.files import is_disk_full
-from nt2vr.library.changes import Changes, changes_of, compare_files
 from nt2vr.library.library_file import FilesById, LibraryFile
 from nt2vr.media.store import DAMAGED_DATABASE
 
@@ -78,17 +77,6 @@ class Inventory:
             counts = dict(database.execute(COUNTS).fetchone())
         counts["has_captions"] = bool(counts["has_captions"])
         return counts
-
-    def changes(self, files: list[LibraryFile]) -> Changes:
-        """Compare files with the table by path, size and modification time; nothing is read."""
-        stored = self.files()
-        comparison = compare_files(stored, files)
-        return changes_of(
-            stored,
-            comparison.pending,
-            comparison.gone,
-            mark=lambda file: (file.size, file.mtime_ns),
-        )
 
     def skipped_clips(self) -> dict[str, str]:
         """Return the reasons of clips that could not be decoded, by id."""

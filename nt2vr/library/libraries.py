@@ -30,7 +30,7 @@ from nt2vr.files import (
     with_schema,
     write_json,
 )
-from nt2vr.library.changes import Changes
+from nt2vr.library.changes import Changes, changes_of, compare_files
 from nt2vr.library.inventory import Inventory
 from nt2vr.library.listing import is_available, list_files
 from nt2vr.library.named_paths import Roots, loader_and_path, resolve_allowed, with_path
@@ -252,7 +252,9 @@ class Libraries:
     def check(self, library_id: str) -> Changes:
         """Compare the files with the inventory by path, size and time; nothing is read."""
         source = self._source(library_id)
-        return self.inventory(source).changes(list(list_files(source)))
+        stored = self.inventory(source).files()
+        pending, _, gone = compare_files(stored, list(list_files(source)))
+        return changes_of(stored, pending, gone, mark=lambda file: (file.size, file.mtime_ns))
 
     def inventory(self, source: Source) -> Inventory:
         """Return the table of a library's files."""

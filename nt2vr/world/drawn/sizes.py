@@ -99,11 +99,8 @@ def size_of(thing: Thing, factor: float = 1) -> Size:
 def active(figure: Figure, step: int) -> dict[Layer, Action]:
     """Return what a figure does at a step, by layer."""
     time = (step + 0.5) / STEPS
-    by_layer = {}
-    for action in figure.doings:
-        if action.start <= time < action.end:
-            by_layer[action.kind.layer] = action
-    return by_layer
+    current = (action for action in figure.doings if action.start <= time < action.end)
+    return {action.kind.layer: action for action in current}
 
 
 # What those do who do nothing.
