@@ -13,6 +13,7 @@ from nt2vr.world.drawn.sizes import (
     LOOKING_RIGHT,
     SIZES,
     Individual,
+    Size,
     extent,
     main_action,
     picture,
@@ -246,18 +247,18 @@ def _paint_thing(canvas: Canvas, individual: Individual, at_step: AtStep) -> Non
     svg = picture(thing, figure.colour)
     box = ink(svg)
     gait = _gait(svg, thing, at_step, phase=individual.phase)
-    scale = size_of(thing, SIZES[figure.size]).scale
+    size = size_of(thing, SIZES[figure.size])
 
     place = at_step.place
     flip = _is_flipped(thing, place)
-    x = (MIDDLE - box.middle_x) * scale
+    x = (MIDDLE - box.middle_x) * size.scale
     if flip:
         x = -x
     x += gait.sideways
-    y = gait.upwards + (box.bottom - MIDDLE) * scale
-    place.paint(canvas, svg=gait.svg, point=(x, y), size=scale, angle=gait.angle, flip=flip)
+    y = gait.upwards + (box.bottom - MIDDLE) * size.scale
+    place.paint(canvas, svg=gait.svg, point=(x, y), size=size.scale, angle=gait.angle, flip=flip)
     if thing.role == "animal":
-        _paint_prop_of_animal(canvas, individual, at_step)
+        _paint_prop_of_animal(canvas, at_step, size)
 
 
 def _is_flipped(thing: Thing, place: Placement) -> bool:
@@ -268,13 +269,12 @@ def _is_flipped(thing: Thing, place: Placement) -> bool:
     return place.facing < 0
 
 
-def _paint_prop_of_animal(canvas: Canvas, individual: Individual, at_step: AtStep) -> None:
+def _paint_prop_of_animal(canvas: Canvas, at_step: AtStep, size: Size) -> None:
     """Paint what an animal has in its mouth, or before it."""
     action = at_step.action
     prop = prop_of(action)
     if not prop.svg:
         return
-    size = size_of(individual.figure.kind, SIZES[individual.figure.size])
     front = size.width / 2
     track = track_of(action.kind.motion)
     if track in THROWN:

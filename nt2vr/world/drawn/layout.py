@@ -13,7 +13,7 @@ from nt2vr.world.drawn.canvas import stepped
 from nt2vr.world.drawn.dolls import Placement
 from nt2vr.world.drawn.individuals import individuals_of
 from nt2vr.world.drawn.rows import FOLLOWING, RowName, heights_of, in_line, rows_of
-from nt2vr.world.drawn.sizes import SIZES, Individual, extent
+from nt2vr.world.drawn.sizes import SIZES, Individual, Individuals, extent
 from nt2vr.world.drawn.stands import MARGIN, ROOM, SIZE, Placed, flies, in_step, placed_among
 from nt2vr.world.scenes import Action, Scene
 
@@ -96,7 +96,7 @@ class _Spacing(NamedTuple):
     edge: float = MARGIN
 
 
-def _spacing(individuals: Sequence[Individual], scale: float) -> _Spacing:
+def _spacing(individuals: Individuals, scale: float) -> _Spacing:
     count = len(individuals)
     breadth = _breadth(individuals) * scale
     squeeze = min(1.0, ROOM / breadth)
@@ -115,7 +115,7 @@ def _spacing(individuals: Sequence[Individual], scale: float) -> _Spacing:
     return _Spacing(scale, squeeze=squeeze, slack=slack, share=share)
 
 
-def _breadth(individuals: Sequence[Individual]) -> float:
+def _breadth(individuals: Individuals) -> float:
     """Return how many units individuals take side by side."""
     return sum(extent(individual.figure).width for individual in individuals)
 
@@ -132,7 +132,7 @@ class _Arrangement:
     """One attempt to place everybody."""
 
     scene: Scene
-    everybody: Sequence[Individual]
+    everybody: Individuals
     shrink: float
     rng: Random
     placed: list[Placed] = field(default_factory=list)
@@ -159,7 +159,7 @@ class _Arrangement:
         self.placed.sort(key=lambda placed: placed.place.y)
         return self.placed
 
-    def _place(self, row: RowName, individuals: Sequence[Individual]) -> None:
+    def _place(self, row: RowName, individuals: Individuals) -> None:
         """Place the individuals of a row, as large as fits."""
         spacing = _spacing(individuals, self._scale(row, individuals))
         edge = spacing.edge
@@ -179,7 +179,7 @@ class _Arrangement:
             if chins:
                 self.height_in_front = self.heights["front"] * SIZE - max(chins)
 
-    def _scale(self, row: RowName, individuals: Sequence[Individual]) -> float:
+    def _scale(self, row: RowName, individuals: Individuals) -> float:
         """Return the pixels per unit of a row."""
         height = max(extent(individual.figure).height for individual in individuals)
         fitting_scale = ROOM / _breadth(individuals)
@@ -192,7 +192,7 @@ class _Arrangement:
         return stepped(self.shrink * scale)
 
     def _scale_in_back(
-        self, individuals: Sequence[Individual], height: float, fitting_scale: float
+        self, individuals: Individuals, height: float, fitting_scale: float
     ) -> float:
         """Return the pixels per unit at which the figures in the back fill the frame."""
         # As if none were big or small: one that is must look so beside the others.

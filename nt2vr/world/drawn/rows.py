@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Literal, NamedTuple
 
-from nt2vr.world.drawn.sizes import ADULT, Individual, extent
+from nt2vr.world.drawn.sizes import ADULT, Individual, Individuals, extent
 from nt2vr.world.drawn.stands import ROOM, SIZE, flies, sweeps
 from nt2vr.world.scenes import Figure, Scene
 
@@ -106,7 +106,7 @@ class FigureLine(NamedTuple):
     numbers: list[int]
     facing: dict[int, int]
 
-    def individuals(self, everybody: Sequence[Individual]) -> list[Individual]:
+    def individuals(self, everybody: Individuals) -> list[Individual]:
         """Return the individuals of the figures, from left to right."""
         individuals = []
         for number in self.numbers:

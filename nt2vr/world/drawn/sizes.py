@@ -1,5 +1,6 @@
 """Pictures of things, and how much room figures take."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import NamedTuple
@@ -65,6 +66,9 @@ class Individual:
     number: int
     look: Look | None
     phase: int
+
+
+Individuals = Sequence[Individual]
 
 
 @cache
