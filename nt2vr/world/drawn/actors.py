@@ -201,8 +201,8 @@ def paint(canvas: Canvas, role: Role, step: int) -> None:
     if place.x + margin < 0 or place.x - margin > canvas.size:
         return
 
-    floats = action.kind.motion == "float" or action.verb == "fly past"
-    if individual.figure.kind.role != "sky" and not floats:
+    is_floating = action.kind.motion == "float" or action.verb == "fly past"
+    if individual.figure.kind.role != "sky" and not is_floating:
         behind, front, _ = extent(individual.figure)
         width = 2 * min(behind, front) * place.scale
         canvas.shadow(place.x, role.placed.place.y, width)

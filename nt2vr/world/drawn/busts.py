@@ -148,9 +148,9 @@ def _trunk(colour: str, worn: str) -> str:
 @cache
 def with_mood(head: str, skin: str, face: str) -> str:
     """Return a head with the features of a smiley, a picture that is a yellow disc with a face."""
-    # Its disc is larger.
-    features = _with_elements(drawing(face), lambda box: min(box.width, box.height) <= 40)
-    features = recoloured(features, YELLOW, skin)
+    # The disc is larger than what is on it.
+    parts = _with_elements(drawing(face), lambda box: min(box.width, box.height) <= 40)
+    features = recoloured(parts, YELLOW, skin)
     place = "translate(36 34) scale(0.74) translate(-36 -37)"
     return (
         f'{head}<ellipse cx="36" cy="34.5" rx="11" ry="10.6" fill="{skin}"/>'
