@@ -108,10 +108,12 @@ def _jpeg_parts(file: BinaryIO) -> Iterator[int]:
 
 def _png_parts(file: BinaryIO) -> Iterator[bytes]:
     """Yield the kind of each chunk of a PNG after its start."""
-    while len(size := file.read(4)) == 4:
+    size = file.read(4)
+    while len(size) == 4:
         yield file.read(4)
         # The content, and a checksum.
         file.seek(int.from_bytes(size) + 4, os.SEEK_CUR)
+        size = file.read(4)
 
 
 def check_size(image: Image.Image, path: Path) -> None:

@@ -30,8 +30,10 @@ SCALE_STEP = 1.08
 ANGLE_STEP = 15
 # What a square needs on each side to be turned, as a share of its width.
 ROOM_TO_TURN = (math.sqrt(2) - 1) / 2
-# Factors of red, green and blue by night, of what stands in the moonlight, and by day.
-TINTS: Mapping[bool, tuple[float, float, float]] = {True: (0.82, 0.8, 0.98), False: (1, 1, 1)}
+# Factors of red, green and blue.
+Tint = tuple[float, float, float]
+# By night, of what stands in the moonlight, and by day.
+TINTS: Mapping[bool, Tint] = {True: (0.82, 0.8, 0.98), False: (1, 1, 1)}
 # What an SVG file has before its content, and after it.
 _AROUND_CONTENT = re.compile(r"\A.*?<svg[^>]*>|</svg>\s*\Z", re.DOTALL)
 Image = NDArray[np.uint8]
@@ -179,7 +181,7 @@ def _sprite(svg: str, step: int, canvas: int, angle: int, flip: bool, night: boo
     return _cropped(image, TINTS[night])
 
 
-def _cropped(image: Image, tint: tuple[float, float, float]) -> Sprite:
+def _cropped(image: Image, tint: Tint) -> Sprite:
     """Return what a square picture fills of itself, tinted."""
     import cv2  # noqa: PLC0415  16 MB that only drawing needs
 

@@ -17,6 +17,7 @@ from nt2vr.world.drawn.canvas import (
     Canvas,
     Image,
     Point,
+    Tint,
     draw_svg,
     drawing,
     ink,
@@ -70,9 +71,7 @@ def _piece(code: str, middle: float, foot: float, width: float) -> str:
     return f'<g transform="translate({x:.1f} {y:.1f}) scale({scale:.3f})">{svg}</g>'
 
 
-def _filter(
-    name: str, factors: tuple[float, float, float], haze: Sequence[float] = (0, 0, 0)
-) -> str:
+def _filter(name: str, factors: Tint, haze: Sequence[float] = (0, 0, 0)) -> str:
     """Return a filter that multiplies red, green and blue, and adds haze."""
     red, green, blue = factors
     red_haze, green_haze, blue_haze = haze
