@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from benchmarks.harness import arguments
 from nt2vr.files import atomic_write
 from nt2vr.settings import ASSETS
+from nt2vr.world.drawn.actors import paint
 from nt2vr.world.drawn.canvas import UNITS, Canvas, Point, drawing, ink
 from nt2vr.world.drawn.layout import lay_out
 from nt2vr.world.drawn.motions import STEPS
@@ -116,7 +117,7 @@ def _boxes_at(
 ) -> Iterator[tuple[_BoxKey, tuple[int, ...]]]:
     for position, role in enumerate(roles(everybody, step)):
         canvas = _Traced()
-        role.paint(canvas, step)
+        paint(canvas, role, step)
         number = role.placed.individual.number
         for thing, drawings in _drawings(scene.figures[number]):
             yield (number, position, thing), canvas.box(drawings)

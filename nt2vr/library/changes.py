@@ -1,16 +1,14 @@
 """Files of a library compared with its inventory: what is new, changed, renamed or gone."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from nt2vr.errors import counted
-from nt2vr.library.library_file import CLOSED_FOLDER, NOTE, FileIds, LibraryFile
+from nt2vr.library.library_file import CLOSED_FOLDER, NOTE, FileIds, FilesById, LibraryFile
 
 Files = list[LibraryFile]
-# The rows of the inventory by file id.
-StoredFiles = Mapping[str, LibraryFile]
 # What a file has in common with itself under another name; falsy if unknown.
 Mark = Callable[[LibraryFile], Any]
 
@@ -65,22 +63,13 @@ def shares_text(copies: int, skipped: int = 0) -> str:
     return f" ({counts})" if counts else ""
 
 
-class FileComparison(NamedTuple):
-    """Files of a source next to those of the inventory.
+def compare_files(stored: FilesById, files: Files) -> tuple[Files, Files, Files]:
+    """Compare files with the inventory by path, size and modification time; nothing is read.
 
-    Attributes:
-        pending: files that must be read.
-        captioned: files with other captions than before.
-        gone: rows of the inventory whose files the source has no longer.
+    Returns:
+        The files that must be read, those with other captions than before, and the rows of the
+        inventory whose files are gone.
     """
-
-    pending: Files
-    captioned: Files
-    gone: Files
-
-
-def compare_files(stored: StoredFiles, files: Files) -> FileComparison:
-    """Compare files with the inventory by path, size and modification time; nothing is read."""
     pending = [file for file in files if not _is_unchanged(file, stored.get(file.id))]
 
     files_by_id = {file.id: file for file in files}
@@ -91,11 +80,9 @@ def compare_files(stored: StoredFiles, files: Files) -> FileComparison:
 
     # Files in a folder that cannot be opened are not gone.
     closed_folders = _closed_folders(files)
-    gone = []
-    for file_id in sorted(stored.keys() - files_by_id.keys()):
-        if not file_id.startswith(closed_folders):
-            gone.append(stored[file_id])
-    return FileComparison(pending, captioned, gone)
+    unlisted = sorted(stored.keys() - files_by_id.keys())
+    gone = [stored[file_id] for file_id in unlisted if not file_id.startswith(closed_folders)]
+    return pending, captioned, gone
 
 
 def _closed_folders(files: Files) -> tuple[str, ...]:
@@ -113,7 +100,7 @@ def _is_unchanged(file: LibraryFile, stored: LibraryFile | None) -> bool:
     return (stored.path, stored.size, stored.mtime_ns) == (file.path, file.size, file.mtime_ns)
 
 
-def changes_of(stored: StoredFiles, pending: Files, gone: Files, mark: Mark) -> Changes:
+def changes_of(stored: FilesById, pending: Files, gone: Files, mark: Mark) -> Changes:
     """Name the changes; a file that is gone was renamed if a new one has its `mark`."""
     pending = _without_notes(pending)
     gone = _without_notes(gone)
@@ -121,17 +108,15 @@ def changes_of(stored: StoredFiles, pending: Files, gone: Files, mark: Mark) -> 
     renamed = _renamed(gone, unknown, mark)
 
     new_names = set(renamed.values())
-    new = [file.id for file in unknown if file.id not in new_names]
     changed = []
     for file in pending:
         if file.id in stored and stored[file.id].state != "new":
             changed.append(file.id)
-    removed = [file.id for file in gone if file.id not in renamed]
     return Changes(
-        new=tuple(new),
+        new=tuple(file.id for file in unknown if file.id not in new_names),
         changed=tuple(changed),
         renamed=renamed,
-        removed=tuple(removed),
+        removed=tuple(file.id for file in gone if file.id not in renamed),
     )
 
 

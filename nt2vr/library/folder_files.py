@@ -42,9 +42,7 @@ def walk_folder(root: Path, every_suffix: bool) -> Iterator[LibraryFile]:
     Args:
         every_suffix: whether all files are listed, or only those with the suffixes of media.
     """
-    walk = _Walk(root, every_suffix)
-    yield from walk.files()
-    yield from walk.notes()
+    return _Walk(root, every_suffix).files()
 
 
 class _Walk:
@@ -85,8 +83,9 @@ class _Walk:
                 else:
                     subfolders.append(name)
             pending += reversed(subfolders)
+        yield from self._notes()
 
-    def notes(self) -> Iterator[LibraryFile]:
+    def _notes(self) -> Iterator[LibraryFile]:
         """Yield an entry for each of the system's folders, and for each format that is not read."""
         for name, count in sorted(self._left_out.items()):
             files = counted(count, "file")

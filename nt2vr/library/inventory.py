@@ -10,10 +10,8 @@ from typing import Any
 
 from nt2vr.errors import GalleryError, reason_of
 from nt2vr.files import is_disk_full
-from nt2vr.library.changes import Changes, changes_of, compare_files
-from nt2vr.library.library_file import LibraryFile
+from nt2vr.library.library_file import FilesById, LibraryFile
 from nt2vr.media.store import DAMAGED_DATABASE
-from nt2vr.media.video import Probe
 
 logger = logging.getLogger(__name__)
 
@@ -46,8 +44,8 @@ SELECT count(*) AS num_files,
     (SELECT count(*) FROM files WHERE duplicate_of != '') AS num_copies
 FROM files WHERE state = 'ready' AND duplicate_of = ''
 """
-# What a file contains, and its number of clips; or why it cannot be used.
-ProbeOutcome = tuple[Probe, int] | str
+# Columns of a file that was read: what it contains, or why it cannot be used.
+ProbeOutcome = Mapping[str, Any]
 
 
 class Inventory:
@@ -79,17 +77,6 @@ class Inventory:
             counts = dict(database.execute(COUNTS).fetchone())
         counts["has_captions"] = bool(counts["has_captions"])
         return counts
-
-    def changes(self, files: list[LibraryFile]) -> Changes:
-        """Compare files with the table by path, size and modification time; nothing is read."""
-        stored = self.files()
-        comparison = compare_files(stored, files)
-        return changes_of(
-            stored,
-            comparison.pending,
-            comparison.gone,
-            mark=lambda file: (file.size, file.mtime_ns),
-        )
 
     def skipped_clips(self) -> dict[str, str]:
         """Return the reasons of clips that could not be decoded, by id."""
@@ -127,7 +114,7 @@ class Inventory:
                 (length + 1, length, self._base),
             )
 
-    def rewrite(self, files: Mapping[str, LibraryFile]) -> None:
+    def rewrite(self, files: FilesById) -> None:
         """Replace rows, given by their present ids; skipped clips of a file follow its new id."""
         new_ids = {old_id: file.id for old_id, file in files.items()}
         affected_ids = [(file_id,) for file_id in {*new_ids, *new_ids.values()}]
@@ -142,17 +129,12 @@ class Inventory:
             database.executemany("INSERT INTO skipped_clips VALUES (?, ?, ?)", skipped_clips)
 
     def put_probes(self, probes: Mapping[str, ProbeOutcome]) -> None:
-        """Store what files contain and their number of clips, or why they cannot be used."""
+        """Store what the reading of files found, by their ids."""
         with self._transaction() as database:
             for file_id, outcome in probes.items():
-                if isinstance(outcome, str):
-                    values: dict[str, Any] = {"state": "skipped", "reason": outcome}
-                else:
-                    probe, num_clips = outcome
-                    values = {"state": "ready", **vars(probe), "num_clips": num_clips}
-                assignments = ", ".join(f"{column} = ?" for column in values)
+                assignments = ", ".join(f"{column} = ?" for column in outcome)
                 database.execute(
-                    f"UPDATE files SET {assignments} WHERE id = ?", (*values.values(), file_id)
+                    f"UPDATE files SET {assignments} WHERE id = ?", (*outcome.values(), file_id)
                 )
 
     def mark_duplicates(self) -> None:

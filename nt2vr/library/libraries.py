@@ -12,7 +12,6 @@ from filelock import FileLock, Timeout
 from pydantic import TypeAdapter
 
 from nt2vr.datasets.base import Split
-from nt2vr.datasets.load import kind_and_path
 from nt2vr.errors import (
     ConfigError,
     GalleryError,
@@ -31,10 +30,10 @@ from nt2vr.files import (
     with_schema,
     write_json,
 )
-from nt2vr.library.changes import Changes
+from nt2vr.library.changes import Changes, changes_of, compare_files
 from nt2vr.library.inventory import Inventory
 from nt2vr.library.listing import is_available, list_files
-from nt2vr.library.named_paths import check_named, resolve_allowed, with_named_path
+from nt2vr.library.named_paths import Roots, loader_and_path, resolve_allowed, with_path
 from nt2vr.library.previews import Previews
 from nt2vr.library.source import WINDOW_S, Kind, LibraryInfo, Skipped, Source
 from nt2vr.library.upload_names import create_file
@@ -91,7 +90,7 @@ class Libraries:
         path: AnyPath = "",
         split: Split = "all",
         window_s: float | None = None,
-        roots: Sequence[Path] | None = None,
+        roots: Roots = None,
         uploads: Sequence[tuple[str, Path]] = (),
     ) -> LibraryInfo:
         """Add a library; nothing is read from its files before `update_library`.
@@ -121,7 +120,7 @@ class Libraries:
             window_s=window_s,
         )
         if kind != "uploads":
-            source = with_named_path(source, path, roots)
+            source = with_path(source, *loader_and_path(path, kind), roots)
 
         with _disk_errors(f"{name} cannot be added"):
             new_folder = uploads_folder if kind == "uploads" else folder
@@ -141,22 +140,19 @@ class Libraries:
         source = self._source(library_id)
         self._write(replace(source, name=self._free_name(name, library_id)))
 
-    def moved_to(self, library_id: str, path: AnyPath, roots: Sequence[Path] | None) -> Source:
+    def moved_to(self, library_id: str, path: AnyPath, roots: Roots) -> Source:
         """Return a library's settings with another path, as `add` takes it; nothing is written.
 
         A manifest, or a dataset that is a file, is also found by its name in the folder that it has
         been moved to.
         """
-        check_named(path)
         source = self._source(library_id)
+        loader, path = loader_and_path(path, source.kind)
         if source.kind == "uploads":
             advice = "To move them, move the data folder (NT2VR_DATA)."
             raise ConfigError(
                 f"{source.name} has uploaded files, which lie in the data folder. {advice}"
             )
-
-        named_loader, path = kind_and_path(path) if source.kind == "dataset" else ("", Path(path))
-        loader = named_loader or source.loader
 
         folder, _ = resolve_allowed(path, roots)
         file = folder / source.path.name
@@ -165,7 +161,7 @@ class Libraries:
         if folder.is_dir() and source.kind != "folder" and file.is_file():
             path = file
 
-        moved = with_named_path(source, f"{loader}:{path}" if loader else path, roots)
+        moved = with_path(source, loader or source.loader, path, roots)
         if moved.path == source.path:
             raise ConfigError(
                 f"{source.name} is in {source.path} already. Name another folder, or update it."
@@ -256,7 +252,9 @@ class Libraries:
     def check(self, library_id: str) -> Changes:
         """Compare the files with the inventory by path, size and time; nothing is read."""
         source = self._source(library_id)
-        return self.inventory(source).changes(list(list_files(source)))
+        stored = self.inventory(source).files()
+        pending, _, gone = compare_files(stored, list(list_files(source)))
+        return changes_of(stored, pending, gone, mark=lambda file: (file.size, file.mtime_ns))
 
     def inventory(self, source: Source) -> Inventory:
         """Return the table of a library's files."""

@@ -3,6 +3,7 @@
 import json
 import os
 import stat
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -42,6 +43,9 @@ class LibraryFile(NamedTuple):
     num_frames: int = 0
     num_clips: int = 0
     duplicate_of: str = ""
+
+
+FilesById = Mapping[str, LibraryFile]
 
 
 def mtime_of(status: os.stat_result) -> int:

@@ -52,9 +52,7 @@ def list_files(source: Source, progress: Progress = silent) -> Iterator[LibraryF
 
 
 def _unavailable_text(source: Source) -> str:
-    state = "is not there"
-    if source.path.is_dir():
-        state = "is empty now"
+    state = "is empty now" if source.path.is_dir() else "is not there"
     text = f"{source.path} {state}: is its drive mounted?"
     if source.kind != "uploads":
         text += f" If it was moved: {move_command(source.name)}."
@@ -67,11 +65,10 @@ def _dataset_files(source: Source, progress: Progress) -> Iterator[LibraryFile]:
         path = f"{source.loader}:{source.path}"
     dataset = load_dataset(path, source.split, progress=progress)
     if dataset.remarks:
-        reason = " ".join(dataset.remarks)
         yield LibraryFile(
             id=source.path.name,
             path=str(source.path),
-            reason=reason,
+            reason=" ".join(dataset.remarks),
             kind=NOTE,
         )
     yield from _described(map(ManifestVideo, dataset.videos), source)

@@ -3,7 +3,7 @@
 import os
 import shlex
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,15 +11,15 @@ from nt2vr.datasets.base import such_as
 from nt2vr.errors import ConfigError, MediaError, counted
 from nt2vr.files import AnyPath
 from nt2vr.library.libraries import Libraries
-from nt2vr.library.library_file import FileIds, LibraryFile
+from nt2vr.library.library_file import FileIds, FilesById, LibraryFile
 from nt2vr.library.listing import is_available, list_files, move_command
+from nt2vr.library.named_paths import Roots
 from nt2vr.library.source import Source
 from nt2vr.media.store import Cache
 from nt2vr.progress import Progress, silent
 
 # With a smaller share of the files, the folder is probably the wrong one.
 LEAST_SHARE = 0.5
-Files = Mapping[str, LibraryFile]
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,8 @@ class Moved:
     @property
     def by_kind(self) -> dict[str, FileIds]:
         """Renamed, changed and new files, by words that follow their number."""
-        renamed = [f"{old} → {new}" for old, new in self.renamed.items()]
-        kinds = {"renamed": tuple(renamed), "changed": self.changed, "new": self.new}
+        renamed = tuple(f"{old} → {new}" for old, new in self.renamed.items())
+        kinds = {"renamed": renamed, "changed": self.changed, "new": self.new}
         return {words: files for words, files in kinds.items() if files}
 
 
@@ -59,7 +59,7 @@ def move_library(
     path: AnyPath,
     cache: Cache,
     progress: Progress = silent,
-    roots: Sequence[Path] | None = None,
+    roots: Roots = None,
     force: bool = False,
 ) -> Moved:
     """Tell a library where its files are now. Its id, clips, embeddings and previews stay.
@@ -104,7 +104,7 @@ def move_library(
 
 
 def _unchanged(
-    indexed: Files, listed_files: Files, source: Source, target: Source
+    indexed: FilesById, listed_files: FilesById, source: Source, target: Source
 ) -> dict[str, LibraryFile]:
     """Return the rows of files with their former place, size and time, by their ids."""
     old_base = source.base
@@ -131,12 +131,12 @@ def _relative(path: str, base: Path) -> str:
 
 
 def _same_content(
-    indexed: Files,
-    listed_files: Files,
-    recognised: Files,
+    indexed: FilesById,
+    listed_files: FilesById,
+    recognised: FilesById,
     cache: Cache,
     progress: Progress,
-) -> Files:
+) -> FilesById:
     """Read files that may be indexed ones; return the rows of those that are, by old id."""
     missing = [file for file_id, file in indexed.items() if file_id not in recognised]
     missing_sizes = {file.size for file in missing}
@@ -146,26 +146,22 @@ def _same_content(
         if file.id not in recognised_ids and file.size in missing_sizes and not file.reason:
             candidates.append(file)
 
-    contents = {}
+    by_content = defaultdict[str, dict[str, LibraryFile]](dict)
     for done, file in enumerate(candidates):
         progress(done, len(candidates), f"reading files: {file.id}")
         try:
-            contents[file.id] = cache.content_hash(Path(file.path))
+            content = cache.content_hash(Path(file.path))
         except MediaError:
             # The next update reads the file again, and says why it cannot be used.
             continue
-    return _pair_by_content(missing, candidates, contents)
+        by_content[content][file.id] = file
+    return _pair_by_content(missing, by_content)
 
 
 def _pair_by_content(
-    missing: Sequence[LibraryFile], candidates: Iterable[LibraryFile], contents: Mapping[str, str]
-) -> Files:
+    missing: Sequence[LibraryFile], by_content: defaultdict[str, dict[str, LibraryFile]]
+) -> FilesById:
     """Give each missing file a candidate with its content: one with its id, if possible."""
-    by_content = defaultdict[str, dict[str, LibraryFile]](dict)
-    for candidate in candidates:
-        if candidate.id in contents:
-            by_content[contents[candidate.id]][candidate.id] = candidate
-
     rows = {}
     for file in missing:
         candidate_of_id = by_content[file.content].pop(file.id, None)
@@ -189,10 +185,10 @@ def _row(old: LibraryFile, new: LibraryFile) -> LibraryFile:
 
 
 def _outcome(
-    stored: Files,
-    indexed: Files,
-    listed_files: Files,
-    recognised: Files,
+    stored: FilesById,
+    indexed: FilesById,
+    listed_files: FilesById,
+    recognised: FilesById,
     source: Source,
     target: Source,
 ) -> Moved:
@@ -205,18 +201,14 @@ def _outcome(
             others[file_id] = file
 
     unrecognised = [file_id for file_id in indexed if file_id not in recognised]
-    changed = [file_id for file_id in unrecognised if file_id in others]
-    missing = [file_id for file_id in unrecognised if file_id not in others]
-    new = [file_id for file_id in others if file_id not in stored]
-
     # A folder above the former one still reads it.
     is_left_behind = is_available(source) and not source.path.is_relative_to(target.path)
     return Moved(
         num_files=len(indexed),
         renamed={old_id: file.id for old_id, file in recognised.items() if file.id != old_id},
-        changed=tuple(changed),
-        missing=tuple(missing),
-        new=tuple(new),
+        changed=tuple(file_id for file_id in unrecognised if file_id in others),
+        missing=tuple(file_id for file_id in unrecognised if file_id not in others),
+        new=tuple(file_id for file_id in others if file_id not in stored),
         left_behind=source.path if is_left_behind else None,
     )
 
@@ -245,7 +237,7 @@ def _check_enough(moved: Moved, name: str, path: Path, force: bool) -> None:
         )
 
 
-def _rewrite(libraries: Libraries, target: Source, recognised: Files) -> None:
+def _rewrite(libraries: Libraries, target: Source, recognised: FilesById) -> None:
     """Store the rows that are no longer right after the move."""
     inventory = libraries.inventory(target)
     stored = inventory.files()

@@ -9,11 +9,14 @@ from nt2vr.errors import AccessError, ConfigError, quoted, reason_of
 from nt2vr.files import AnyPath
 from nt2vr.library.folder_captions import CAPTIONS_SUFFIXES
 from nt2vr.library.listing import is_available
-from nt2vr.library.source import Source
+from nt2vr.library.source import Kind, Source
 from nt2vr.registry import pick
 
+# Folders that a named path must lie in; None allows any.
+Roots = Sequence[Path] | None
 
-def resolve_allowed(path: Path, roots: Sequence[Path] | None) -> tuple[Path, Path | None]:
+
+def resolve_allowed(path: Path, roots: Roots) -> tuple[Path, Path | None]:
     """Resolve a path, and return it with the root that it lies in.
 
     Args:
@@ -41,25 +44,26 @@ def resolve_allowed(path: Path, roots: Sequence[Path] | None) -> tuple[Path, Pat
 def _not_allowed_text(path: Path, roots: Sequence[Path]) -> str:
     advice = "No folder is allowed here"
     if roots:
-        advice = "Libraries can be named in " + ", ".join(map(str, roots))
+        advice = f"Libraries can be named in {', '.join(map(str, roots))}"
     return f"{quoted(str(path))} is not in an allowed folder. {advice} (--allow-root)."
 
 
-def check_named(path: AnyPath) -> None:
-    """Raise a ConfigError if no path was named at all."""
-    if not str(path).strip():
+def loader_and_path(name: AnyPath, kind: Kind) -> tuple[str, Path]:
+    """Split what somebody named for a library into the kind of dataset, or "", and the path."""
+    if not str(name).strip():
         raise ConfigError("No folder is named. Name the folder or file of the library.")
+    if kind == "dataset":
+        return kind_and_path(name)
+    return "", Path(name)
 
 
-def with_named_path(source: Source, path: AnyPath, roots: Sequence[Path] | None) -> Source:
-    """Return a source with the folder, manifest or dataset that somebody named.
+def with_path(source: Source, loader: str, path: Path, roots: Roots) -> Source:
+    """Return a source with a folder, manifest or dataset, of a kind of dataset or "".
 
     Raises:
         AccessError: if the path is in none of `roots`.
         ConfigError: if it does not exist, is empty, or does not fit the kind of library.
     """
-    check_named(path)
-    loader, path = kind_and_path(path) if source.kind == "dataset" else ("", Path(path))
     if loader:
         pick("kind of dataset", loader, DATASETS)
 

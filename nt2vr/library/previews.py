@@ -1,6 +1,6 @@
 """Posters and previews of a library's clips, in one folder."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from nt2vr.errors import MediaError
@@ -44,7 +44,9 @@ class Previews:
 
     def make(self, videos: Sequence[Video], progress: Progress = silent) -> None:
         """Make what is missing, several at a time; clips that cannot be decoded have none."""
-        started = self._start_missing(videos)
+        numbered = enumerate(videos, start=1)
+        missing = ((done, video) for done, video in numbered if not self.has(video))
+        started = ((done, video, self._start(video)) for done, video in missing)
         for done, video, decoding in ahead(started, AHEAD_PER_CHILD * self._decoder.num_workers):
             try:
                 decoding.result()
@@ -63,11 +65,6 @@ class Previews:
         for path in self.folder.glob("??/*"):
             if path not in retained and not path.name.startswith("."):
                 path.unlink(missing_ok=True)
-
-    def _start_missing(self, videos: Sequence[Video]) -> Iterator[tuple[int, Video, Decoding]]:
-        for done, video in enumerate(videos, start=1):
-            if not self.has(video):
-                yield done, video, self._start(video)
 
     def _start(self, video: Video) -> Decoding:
         poster, preview = self._paths(video)

@@ -1,7 +1,7 @@
 """Update of a library: scan, probe, embed, then posters and previews."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,7 +10,7 @@ from nt2vr.errors import MediaError, counted
 from nt2vr.library.changes import Changes, changes_of, compare_files
 from nt2vr.library.inventory import Inventory, ProbeOutcome
 from nt2vr.library.libraries import Libraries
-from nt2vr.library.library_file import LibraryFile
+from nt2vr.library.library_file import FilesById, LibraryFile
 from nt2vr.library.listing import list_files
 from nt2vr.library.move import Moved
 from nt2vr.library.source import Source
@@ -125,8 +125,8 @@ def _store_skipped(
     inventory.skip_clips((clip_id, file_ids[clip_id], reason) for clip_id, reason in skipped)
 
     skipped_files = {*changes.skipped, *(file_ids[clip_id] for clip_id, _ in skipped)}
-    new_skipped = [file_id for file_id in changes.new if file_id in skipped_files]
-    return replace(changes, skipped=tuple(new_skipped))
+    new_skipped = tuple(file_id for file_id in changes.new if file_id in skipped_files)
+    return replace(changes, skipped=new_skipped)
 
 
 def _scan(source: Source, inventory: Inventory, decoder: Decoder, progress: Progress) -> Changes:
@@ -150,11 +150,13 @@ def _scan(source: Source, inventory: Inventory, decoder: Decoder, progress: Prog
     return _with_outcomes(changes, updated)
 
 
-def _with_outcomes(changes: Changes, files: Mapping[str, LibraryFile]) -> Changes:
+def _with_outcomes(changes: Changes, files: FilesById) -> Changes:
     """Add which of the new files are copies, and which cannot be read."""
-    copies = [file_id for file_id in changes.new if files[file_id].duplicate_of]
-    skipped = [file_id for file_id in changes.new if files[file_id].state == "skipped"]
-    return replace(changes, copies=tuple(copies), skipped=tuple(skipped))
+    return replace(
+        changes,
+        copies=tuple(file_id for file_id in changes.new if files[file_id].duplicate_of),
+        skipped=tuple(file_id for file_id in changes.new if files[file_id].state == "skipped"),
+    )
 
 
 def _probe(
@@ -190,5 +192,6 @@ def _probe_outcome(decoding: Decoding, window_s: float) -> ProbeOutcome:
     except MediaError as error:
         if str(error).endswith(CLOSED):
             raise InterruptedError from None
-        return str(error)
-    return probe, len(windows(probe.seconds, probe.num_frames, window_s))
+        return {"state": "skipped", "reason": str(error)}
+    num_clips = len(windows(probe.seconds, probe.num_frames, window_s))
+    return {"state": "ready", **vars(probe), "num_clips": num_clips}

@@ -11,9 +11,8 @@ MAX_SUFFIX = 10
 
 def create_file(folder: Path, name: str) -> Path:
     """Create an empty file under a visitor's name for it, which no other upload can take."""
-    path = folder / safe_name(name)
-    stem = path.stem
-    suffix = path.suffix
+    first_path = folder / safe_name(name)
+    path = first_path
     number = 1
     while True:
         try:
@@ -21,7 +20,7 @@ def create_file(folder: Path, name: str) -> Path:
             return path
         except FileExistsError:
             number += 1
-            path = folder / f"{stem} ({number}){suffix}"
+            path = first_path.with_stem(f"{first_path.stem} ({number})")
 
 
 def safe_name(name: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from io import BytesIO
 from itertools import compress
-from typing import Any, NamedTuple
+from typing import Any
 
 from nt2vr.errors import DatasetError, MediaError
 from nt2vr.files import hash_text
@@ -25,6 +25,8 @@ logger = logging.getLogger(__name__)
 # frames take 60 MB at most.
 IN_FLIGHT = 8
 IN_FLIGHT_PER_CHILD = 2
+# The frames of some clips of a file: on their way, or stored.
+JobFrames = Decoding | list[Pixels]
 # Why clips cannot be read, by their ids.
 Reasons = dict[str, str]
 # A minute of video: the file is opened seldom, and all children have a job.
@@ -73,13 +75,13 @@ def decode_files(
             left.
     """
     num_ahead = max(IN_FLIGHT, IN_FLIGHT_PER_CHILD * decoder.num_workers)
-    started = (_start(job, num_frames, framing, decoder, store) for job in _jobs(clips))
-    for job in ahead(started, num_ahead):
-        for clip, frames in zip(job.clips, job.result(), strict=True):
+    started = ((job, _start(job, num_frames, framing, decoder, store)) for job in _jobs(clips))
+    for job, job_frames in ahead(started, num_ahead):
+        for clip, frames in zip(job, _wait(job, job_frames), strict=True):
             if isinstance(frames, str):
                 failed[clip.video_id] = frames
                 continue
-            if store is not None and isinstance(job.frames, Decoding):
+            if store is not None and isinstance(job_frames, Decoding):
                 store.add(clip.key, frames)
             yield clip, frames
 
@@ -166,41 +168,33 @@ def still(decoder: Decoder, video: Video, number: int, count: int, side: int) ->
     raise MediaError(failed[video.video_id])
 
 
-class _FileJob(NamedTuple):
-    """Clips of one file, and their frames: stored, or on their way."""
-
-    clips: list[Video]
-    frames: Decoding | list[Pixels]
-
-    def result(self) -> Sequence[Pixels | str]:
-        """Wait for the frames of each clip, or the reason why there are none."""
-        if not isinstance(self.frames, Decoding):
-            return self.frames
-        try:
-            frames = self.frames.result()
-        except MediaError as error:
-            return [str(error)] * len(self.clips)
-        # A whole file has an array, and windows have a list.
-        if isinstance(frames, list):
-            return frames
-        return [frames]
-
-
 def _start(
-    clips: list[Video], num_frames: int, framing: Framing, decoder: Decoder, store: Frames | None
-) -> _FileJob:
-    """Take the frames of a job's clips from the store, or start to decode them."""
+    job: list[Video], num_frames: int, framing: Framing, decoder: Decoder, store: Frames | None
+) -> JobFrames:
+    """Take the frames of a file's clips from the store, or start to decode them."""
     if store is not None:
-        stored = [store.get(clip.key) for clip in clips]
+        stored = [store.get(clip.key) for clip in job]
         stored_frames = [frames for frames in stored if frames is not None]
-        if len(stored_frames) == len(clips):
-            return _FileJob(clips, stored_frames)
+        if len(stored_frames) == len(job):
+            return stored_frames
 
-    first = clips[0]
+    first = job[0]
     if first.end is None:
-        return _FileJob(clips, decoder.frames(first.path, num_frames, framing, first.root))
-    windows = [(clip.start, clip.end) for clip in clips]
-    return _FileJob(clips, decoder.windows(first.path, windows, num_frames, framing, first.root))
+        return decoder.frames(first.path, num_frames, framing, first.root)
+    windows = [(clip.start, clip.end) for clip in job]
+    return decoder.windows(first.path, windows, num_frames, framing, first.root)
+
+
+def _wait(job: list[Video], job_frames: JobFrames) -> Sequence[Pixels | str]:
+    """Wait for the frames of each clip, or the reason why there are none."""
+    if not isinstance(job_frames, Decoding):
+        return job_frames
+    try:
+        frames = job_frames.result()
+    except MediaError as error:
+        return [str(error)] * len(job)
+    # A whole file has an array, and windows have a list.
+    return frames if isinstance(frames, list) else [frames]
 
 
 def _jobs(clips: Iterable[Video]) -> Iterator[list[Video]]:

@@ -41,11 +41,6 @@ PACE = 3.0
 CLOSED = "was not decoded: the decoder is closed."
 # The threshold of glibc's mallopt above which memory is given back.
 M_MMAP_THRESHOLD = -3
-FOLDER_FLAGS = (
-    getattr(os, "O_PATH", 0) | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
-)
-# A pipe would block.
-FILE_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 OUTSIDE = "is a link that leads out of the library's folder. Copy the file into the folder."
 
 
@@ -59,9 +54,7 @@ class Decoding:
 
     def result(self) -> Any:
         """Wait for the frames, or the picture; a MediaError says why there are none."""
-        advice = "Convert it to a short MP4 or WebM clip"
-        if self.is_picture:
-            advice = "Make it smaller"
+        advice = "Make it smaller" if self.is_picture else "Convert it to a short MP4 or WebM clip"
         try:
             return self.future.result()
         except TimeoutError:
@@ -69,9 +62,7 @@ class Decoding:
         except MemoryError:
             problem = f"takes too much memory to decode. {advice}."
         except (ProcessExpired, BrokenProcessPool):
-            advice = "Convert it to MP4 or WebM"
-            if self.is_picture:
-                advice = "Save it as JPEG or PNG"
+            advice = "Save it as JPEG or PNG" if self.is_picture else "Convert it to MP4 or WebM"
             problem = f"crashed the decoder. {advice} and try again."
         except CancelledError:
             problem = CLOSED
@@ -307,12 +298,14 @@ def confined(path: Path, root: Path) -> Iterator[Path]:
 
 
 def _open_without_links(path: Path, root: Path) -> int:
-    """Open a file in the root, of whose path no part may be a link."""
+    """Open a file in the root, of whose path no part may be a link, on Linux."""
     *folders, name = path.relative_to(root).parts
-    file = os.open(root, FOLDER_FLAGS)
+    folder_flags = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW
+    file = os.open(root, folder_flags)
     for folder in folders:
-        file = _open_in(file, folder, FOLDER_FLAGS)
-    return _open_in(file, name, FILE_FLAGS)
+        file = _open_in(file, folder, folder_flags)
+    # Without O_NONBLOCK, a pipe would block.
+    return _open_in(file, name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
 
 
 def _open_in(folder: int, name: str, flags: int) -> int:

@@ -3,6 +3,8 @@
 import os
 import re
 import stat
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import BinaryIO
@@ -80,49 +82,38 @@ def check_parts(file: BinaryIO, path: Path) -> None:
     """Refuse a JPEG or PNG of so many parts that it would take half a minute."""
     start = file.read(8)
     is_jpeg = start.startswith(JPEG_START)
-    num_parts = 0
-    num_scans = 0
+    kinds: Iterable[int | bytes] = ()
     if is_jpeg:
-        num_parts, num_scans = _jpeg_parts(file)
+        kinds = _jpeg_parts(file)
     elif start == PNG_START:
-        num_parts = _png_parts(file)
-    if num_parts > MAX_CHUNKS or num_scans > MAX_SCANS:
+        kinds = _png_parts(file)
+    parts = list(islice(kinds, MAX_CHUNKS + 1))
+    if len(parts) > MAX_CHUNKS or parts.count(START_OF_SCAN) > MAX_SCANS:
         limit = MAX_SCANS if is_jpeg else MAX_CHUNKS
         raise MediaError(f"{path.name} has over {limit:,} parts. Save it again as JPEG or PNG.")
 
 
-def _jpeg_parts(file: BinaryIO) -> tuple[int, int]:
-    """Count the parts of a JPEG, and its scans, up to its end: a phone may put a video after it."""
-    num_parts = 0
-    num_scans = 0
+def _jpeg_parts(file: BinaryIO) -> Iterator[int]:
+    """Yield the kind of each part of a JPEG up to its end: a phone may put a video after it."""
     position = 2
     with mmap(file.fileno(), 0, access=ACCESS_READ) as content:
-        while num_parts <= MAX_CHUNKS:
-            marker = MARKER.search(content, position)
-            if marker is None:
-                break
+        while marker := MARKER.search(content, position):
             kind = content[marker.start() + 1]
             if kind == END_OF_IMAGE:
-                break
-            num_parts += 1
-            if kind == START_OF_SCAN:
-                num_scans += 1
+                return
+            yield kind
             length = int.from_bytes(content[marker.end() : marker.end() + 2])
             position = marker.end() + length
-    return num_parts, num_scans
 
 
-def _png_parts(file: BinaryIO) -> int:
-    """Count the chunks of a PNG after its start."""
-    num_parts = 0
-    while num_parts <= MAX_CHUNKS:
+def _png_parts(file: BinaryIO) -> Iterator[bytes]:
+    """Yield the kind of each chunk of a PNG after its start."""
+    size = file.read(4)
+    while len(size) == 4:
+        yield file.read(4)
+        # The content, and a checksum.
+        file.seek(int.from_bytes(size) + 4, os.SEEK_CUR)
         size = file.read(4)
-        if len(size) < 4:
-            break
-        # Type, content and checksum.
-        file.seek(4 + int.from_bytes(size) + 4, os.SEEK_CUR)
-        num_parts += 1
-    return num_parts
 
 
 def check_size(image: Image.Image, path: Path) -> None:

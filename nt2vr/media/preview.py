@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import chain
+from itertools import chain, dropwhile
 from pathlib import Path
 from typing import Any
 
@@ -100,14 +100,9 @@ def _copy_packets(path: Path, start: float, end: float, moment: Path) -> None:
 
 
 def _from_keyframe(packets: Iterable[Any], stream: Any) -> Iterator[Any]:
-    """Yield the packets that have times, from a stream's first keyframe on."""
-    has_begun = False
-    for packet in packets:
-        if packet.dts is None or packet.pts is None:
-            continue
-        has_begun = has_begun or _is_keyframe(packet, stream)
-        if has_begun:
-            yield packet
+    """Return the packets that have times, from a stream's first keyframe on."""
+    dated = (packet for packet in packets if None not in (packet.dts, packet.pts))
+    return dropwhile(lambda packet: not _is_keyframe(packet, stream), dated)
 
 
 def _until(end_s: float, packets: Iterable[Any], stream: Any) -> Iterator[Any]:

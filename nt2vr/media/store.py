@@ -4,7 +4,6 @@ Nothing depends on it: a full disk or a read-only folder only costs time, and wh
 as missing.
 """
 
-import logging
 import re
 import shutil
 import sqlite3
@@ -19,13 +18,12 @@ from zipfile import BadZipFile
 
 import diskcache
 
-from nt2vr.errors import MediaError, reason_of
+from nt2vr.errors import MediaError, reason_of, warn_once
 from nt2vr.files import hash_file
 from nt2vr.media.frames import Frames
 from nt2vr.media.limits import LIMITS, delete
 from nt2vr.models.framing import Framing
 
-logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 # Version of how frames are sampled and fitted: a higher number invalidates cached values.
@@ -45,8 +43,6 @@ DAMAGE = (
     struct.error,
 )
 DAMAGED_DATABASE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-# One warning per process: a full disk would otherwise fill the log, too.
-_warned = threading.Event()
 
 
 def read_cached(path: Path, read: Callable[[Path], T]) -> T | None:
@@ -126,23 +122,14 @@ class Cache(AbstractContextManager["Cache"]):
             return getattr(self._hashes, action)(*values)
         except (OSError, sqlite3.Error, diskcache.Timeout) as error:
             is_damaged = getattr(error, "sqlite_errorcode", None) in DAMAGED_DATABASE
-            self._warn(error, is_damaged)
+            result = "It is made again" if is_damaged else "Results are computed again instead"
+            # Once: a full disk would otherwise fill the log, too.
+            warn_once(f"The cache in {self._folder} cannot be used ({reason_of(error)}). {result}.")
             if is_damaged:
                 with self._opening:
                     self._hashes = None
                     shutil.rmtree(self._folder, ignore_errors=True)
             return None
-
-    def _warn(self, error: Exception, is_damaged: bool) -> None:
-        if _warned.is_set():
-            return
-        _warned.set()
-        logger.warning(
-            "The cache in %s cannot be used (%s). %s.",
-            self._folder,
-            reason_of(error),
-            "It is made again" if is_damaged else "Results are computed again instead",
-        )
 
     def close(self) -> None:
         if self._hashes is not None:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from typing import Literal
 
@@ -61,10 +62,9 @@ def probe(path: Path, hashes: bool = True) -> Probe:
     Args:
         hashes: whether the content is hashed; otherwise it is empty.
     """
-    _check(path)
     with _reading(path):
-        content = hash_file(path) if hashes else ""
         video = _opened(path)
+        content = hash_file(path) if hashes else ""
         _, read = next(video.frames())
         read(None)
         seconds, num_frames = video.length()
@@ -109,7 +109,7 @@ def sample_windows(
         Per window its frames (F, S, S, 3), or the reason why it has none.
     """
     if timeouts_s is None:
-        timeouts_s = [float("inf")] * len(windows)
+        timeouts_s = [inf] * len(windows)
     positions = framing.positions if framing else CENTRES
     samples: list[Pixels | str] = []
     with _reading(path):
@@ -160,7 +160,6 @@ class Screen:
     def __init__(
         self, path: Path, framing: Framing | None = None, limits: Limits | None = None
     ) -> None:
-        _check(path)
         self._path = path
         self._framing = framing
         self._limits = limits
@@ -172,7 +171,7 @@ class Screen:
         self._next: Frame | None = None
         # When the last frame that was read appears, and its picture.
         self._picture: tuple[float, Pixels] | None = None
-        self.limit(float("inf"), float("inf"))
+        self.limit(inf, inf)
 
     def limit(self, timeout_s: float, seconds: float) -> None:
         """Limit the time, and the frames to decode for so many seconds, from now on."""
@@ -232,17 +231,14 @@ class Screen:
 
 
 def _opened(path: Path) -> PictureFrames | VideoFile:
-    if is_picture(path):
-        return PictureFrames(path)
-    return VideoFile(path)
-
-
-def _check(path: Path) -> None:
     # Unlike Path's methods, those of os.path raise no PermissionError.
     if not os.path.isfile(path):
         raise MediaError(f"{path.name} does not exist. Add it again.")
     if os.path.getsize(path) == 0:
         raise MediaError(f"{path.name} is empty (0 bytes). Copy or export it again.")
+    if is_picture(path):
+        return PictureFrames(path)
+    return VideoFile(path)
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import islice, pairwise
+from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -144,24 +145,20 @@ class VideoFile:
                 if timestamp is None:
                     seconds += frame_s
                 else:
-                    seconds = self._seconds(float(timestamp * stream.time_base), clock, seconds)
+                    clock_s = float(timestamp * stream.time_base)
+                    is_earlier = clock_s - clock.zero_s < seconds - TIE_S
+                    seconds = clock.seconds(clock_s, frame_s, self._has_clock and is_earlier)
                 # It is None if unknown.
                 aspect = float(stream.sample_aspect_ratio or 1)
                 yield seconds, partial(read_frame, frame, aspect)
 
-    def _seconds(self, clock_s: float, clock: _Clock | None, last_s: float) -> float:
-        """Return when a frame appears, by its timestamp and when the one before it did."""
-        if clock is None:
-            return clock_s - self._zero_s
-        is_earlier = clock_s - clock.zero_s < last_s - TIE_S
-        return clock.seconds(clock_s, 1 / self.rate, self._has_clock and is_earlier)
-
-    def _seek(self, container: Any, stream: Any, moment: float) -> _Clock | None:
-        """Go to a key frame before a moment, and return the clock from there on, if time jumps."""
+    def _seek(self, container: Any, stream: Any, moment: float) -> _Clock:
+        """Go to a key frame before a moment, and return the clock from there on."""
         if self._scan is None or self._scan.marks is None:
             if moment:
                 container.seek(int((moment + self._zero_s) / stream.time_base), stream=stream)
-            return None
+            # Time does not jump.
+            return _Clock(inf, self._zero_s)
 
         mark = _mark_before(moment, self._scan.marks)
         if mark is None:
@@ -198,9 +195,9 @@ class VideoFile:
     def _scan_jumps(self, packets: Sequence[_Packet]) -> _Scan:
         """Date packets by a clock that goes on where it jumps, and mark key frames."""
         clock = _Clock(self._jump_s, self._zero_s)
-        marks: list[_Mark] = []
-        last_decoded_s = -float("inf")
-        last_mark_s = -float("inf")
+        marks = []
+        last_decoded_s = -inf
+        last_mark_s = -inf
         for packet in packets:
             duration_s = packet.duration_s
             # The last frame before a jump seems to last until the frame after it.

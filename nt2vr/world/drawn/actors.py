@@ -4,21 +4,23 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from nt2vr.world.drawn.canvas import MIDDLE, Canvas, Point, drawing, ink
-from nt2vr.world.drawn.dolls import Face, Placement
+from nt2vr.world.drawn.dolls import Placement
 from nt2vr.world.drawn.motions import STEPS, THROWN, Spot, headings, spots, track_of
 from nt2vr.world.drawn.persons import AtStep, PersonPainter, flying, paint_centred
 from nt2vr.world.drawn.sizes import (
     ADULT,
+    IDLE,
     LOOKING_RIGHT,
     SIZES,
     Individual,
-    Stand,
+    Size,
     extent,
     main_action,
     picture,
     prop_of,
     size_of,
 )
+from nt2vr.world.drawn.stands import Placed
 from nt2vr.world.scenes import Action
 from nt2vr.world.things import ActionKind, Thing
 
@@ -78,92 +80,102 @@ class _OnTrack(NamedTuple):
     heading: int = 1
 
 
-def _on_track(action: Action | None, step: int) -> _OnTrack:
+def _on_track(action: Action, step: int) -> _OnTrack:
     """Return the position at a step on the track of an action, if it has one."""
-    if action is None or not track_of(action.kind.motion):
-        return _OnTrack()
     motion = action.kind.motion
+    track = track_of(motion)
+    if not track:
+        return _OnTrack()
     # Who spins upright faces the other way at every second step instead of turning over.
-    if track_of(motion) == "wheel" and action.kind.posture == "stand":
+    if track == "wheel" and action.kind.posture == "stand":
         return _OnTrack("pirouette", heading=-1 if step % 2 else 1)
     num_steps = round((action.end - action.start) * STEPS)
     steps_done = step - round(action.start * STEPS)
     return _OnTrack(
-        track=track_of(motion),
+        track,
         spot=spots(motion, num_steps)[steps_done],
         heading=headings(motion, num_steps)[steps_done],
     )
 
 
-def placed_at(individual: Individual, stand: Stand, step: int, led: Action | None = None) -> AtStep:
-    """Return where an individual is at a step.
+class Role(NamedTuple):
+    """Somebody at a step.
 
-    It goes along with somebody who chases or leads it; `led` is the action of that one.
+    Attributes:
+        placed: who, and where.
+        led: the action of somebody with whom it goes along.
+        leash: where a leash ends that it holds.
     """
-    action = main_action(individual.figure, step)
+
+    placed: Placed
+    led: Action | None = None
+    leash: Point | None = None
+
+
+def placed_at(role: Role, step: int) -> AtStep:
+    """Return where an individual is at a step; it goes along with somebody who leads it."""
+    placed = role.placed
+    led = role.led
+    action = main_action(placed.individual.figure, step)
     position = _on_track(action, step)
     if led and not position.track:
         position = _on_track(led, step)
-        action = action or Action("walk", start=led.start, end=led.end)
+        if action is IDLE:
+            action = Action("walk", start=led.start, end=led.end)
 
-    place = stand.place
+    place = placed.place
     # What moves is a thing, and somebody who throws or rolls it stands still.
-    is_thrower = action is not None and action.thing and position.track in THROWN
+    is_thrower = action.thing and position.track in THROWN
     if position.track and not is_thrower:
-        place = _moved(individual, stand, position)
+        place = _moved(placed, position)
     return AtStep(step, place, action, position.spot)
 
 
-def _pivot(individual: Individual, track: str) -> float:
-    """Return about which height somebody turns, in units: its middle, or its feet."""
-    is_person = individual.look is not None
-    if track == "sway" or (track == "topple" and is_person):
-        return 0.0
-    if is_person:
-        return MIDDLE
-    return individual.figure.kind.size * ADULT / 2
-
-
-def _moved(individual: Individual, stand: Stand, position: _OnTrack) -> Placement:
+def _moved(placed: Placed, position: _OnTrack) -> Placement:
     """Return the place of somebody on a track, where it faces, and how it is turned."""
-    place = stand.place
-    x, y = _offset(individual, stand, position)
+    place = placed.place
+    track = position.track
+    is_person = placed.individual.look is not None
+
+    facing = place.facing
+    if track in ("lane", "drive", "pirouette"):
+        facing *= position.heading
+    # A person looks the same coming and going, so that a single frame does not tell which it is.
+    elif track == "entry" and not is_person:
+        facing = placed.side * position.heading
+
+    # It turns about its middle, or its feet.
+    pivot = MIDDLE if is_person else placed.individual.figure.kind.size * ADULT / 2
+    if track == "sway" or (track == "topple" and is_person):
+        pivot = 0.0
+
+    x, y = _offset(placed, position)
     return replace(
         place,
         x=place.x + x * place.scale,
         y=place.y - y * place.scale,
-        facing=_facing(individual, stand, position),
+        facing=facing,
         turn=position.spot.turn,
-        pivot=_pivot(individual, position.track),
+        pivot=pivot,
     )
 
 
-def _facing(individual: Individual, stand: Stand, position: _OnTrack) -> int:
-    """Return where somebody on a track faces: 1 right, -1 left."""
-    if position.track in ("lane", "drive", "pirouette"):
-        return stand.place.facing * position.heading
-    # A person looks the same coming and going, so that a single frame does not tell which it is.
-    if position.track == "entry" and individual.look is None:
-        return stand.side * position.heading
-    return stand.place.facing
-
-
-def _offset(individual: Individual, stand: Stand, position: _OnTrack) -> Point:
-    """Return how far somebody on a track is from its stand, in units; y is up."""
-    facing = stand.place.facing
+def _offset(placed: Placed, position: _OnTrack) -> Point:
+    """Return how far somebody on a track is from where it stands, in units; y is up."""
+    facing = placed.place.facing
     spot = position.spot
-    is_person = individual.look is not None
+    individual = placed.individual
     x = 0.0
     y = 0.0
     match position.track:
         case "lane":
-            x = facing * stand.reach * spot.x
+            x = facing * placed.reach * spot.x
         case "drive":
-            x = facing * stand.ahead * spot.x
+            x = facing * placed.ahead * spot.x
         case "entry":
-            x = stand.side * stand.out * spot.x
+            x = placed.side * placed.out * spot.x
         case "ground":
-            x = facing * stand.reach * (2 * spot.x - 1)
+            x = facing * placed.reach * (2 * spot.x - 1)
         case "float":
             x = FLOAT * spot.x
             y = FLOAT * spot.y
@@ -173,75 +185,59 @@ def _offset(individual: Individual, stand: Stand, position: _OnTrack) -> Point:
             y = AIR * spot.y
         case "rise":
             y = RISE * spot.y
-        case "topple" if is_person:
+        case "topple" if individual.look:
             x = facing * TOPPLE * spot.x * individual.figure.kind.size
             y = spot.turn / 90 * TOPPLE_RISE
     return x, y
 
 
-def paint(
-    canvas: Canvas,
-    individual: Individual,
-    stand: Stand,
-    step: int,
-    led: Action | None = None,
-    leash: Point | None = None,
-) -> Face | None:
-    """Paint an individual at a step, and return a person's face; `leash` is the end of a leash."""
-    at_step = placed_at(individual, stand=stand, step=step, led=led)
+def paint(canvas: Canvas, role: Role, step: int) -> None:
+    """Paint an individual at a step."""
+    individual = role.placed.individual
+    at_step = placed_at(role, step)
     place = at_step.place
+    action = at_step.action
     margin = OUT_OF_SIGHT * place.scale
     if place.x + margin < 0 or place.x - margin > canvas.size:
-        return None
+        return
 
-    if individual.figure.kind.role != "sky" and not _floats(at_step.action):
+    is_floating = action.kind.motion == "float" or action.verb == "fly past"
+    if individual.figure.kind.role != "sky" and not is_floating:
         behind, front, _ = extent(individual.figure)
         width = 2 * min(behind, front) * place.scale
-        canvas.shadow(place.x, stand.place.y, width)
+        canvas.shadow(place.x, role.placed.place.y, width)
 
-    face = None
     if individual.look:
-        face = PersonPainter(canvas, individual, at_step).paint(individual.look, leash)
+        PersonPainter(canvas, individual, at_step).paint(individual.look, role.leash)
     else:
         _paint_thing(canvas, individual, at_step)
-    if at_step.action:
-        _paint_sign(canvas, individual, at_step, at_step.action.kind)
-    return face
+    # A sign at the face is a thing in the hand.
+    if action.kind.sign and action.kind.hand != "at face":
+        _paint_sign(canvas, individual, at_step)
 
 
-def _floats(action: Action | None) -> bool:
-    if action is None:
-        return False
-    return action.kind.motion == "float" or action.verb == "fly past"
-
-
-def _paint_sign(canvas: Canvas, individual: Individual, at_step: AtStep, kind: ActionKind) -> None:
-    """Paint the sign of an action, if it has one, over the head or behind."""
-    if not kind.sign or kind.hand == "at face":
-        return
+def _paint_sign(canvas: Canvas, individual: Individual, at_step: AtStep) -> None:
+    """Paint the sign of an action over the head or behind."""
+    kind = at_step.action.kind
     is_dash = kind.sign == DASH
-    (x, y), size = _sign_place(individual, kind)
+    (x, y), size = _place_of_sign(individual, kind)
     if at_step.step % 2 and not is_dash:
         y += BOB
     at_step.place.paint(canvas, svg=drawing(kind.sign), point=(x, y), size=size, flip=is_dash)
 
 
-class _SignPlace(NamedTuple):
-    at: Point
-    size: float
-
-
-def _sign_place(individual: Individual, kind: ActionKind) -> _SignPlace:
+def _place_of_sign(individual: Individual, kind: ActionKind) -> tuple[Point, float]:
+    """Return where a sign is, and its size."""
     behind, front, height = extent(individual.figure)
     nearer = min(behind, front)
     if kind.sign == DASH:
-        return _SignPlace((-behind - DASH_FROM_BACK, DASH_HEIGHT), DASH_SIZE)
+        return (-behind - DASH_FROM_BACK, DASH_HEIGHT), DASH_SIZE
     if not individual.look:
-        return _SignPlace((nearer, height * SIGN_AT_ANIMAL), SIGN_SIZE)
+        return (nearer, height * SIGN_AT_ANIMAL), SIGN_SIZE
     if kind.posture == "lie":
-        return _SignPlace(SIGN_OF_LYING_AT, SIGN_OF_LYING_SIZE)
+        return SIGN_OF_LYING_AT, SIGN_OF_LYING_SIZE
     aside, above = SIGN_FROM_HEAD
-    return _SignPlace((nearer + aside, height + above), SIGN_SIZE)
+    return (nearer + aside, height + above), SIGN_SIZE
 
 
 def _paint_thing(canvas: Canvas, individual: Individual, at_step: AtStep) -> None:
@@ -251,19 +247,18 @@ def _paint_thing(canvas: Canvas, individual: Individual, at_step: AtStep) -> Non
     svg = picture(thing, figure.colour)
     box = ink(svg)
     gait = _gait(svg, thing, at_step, phase=individual.phase)
-    scale = size_of(thing, SIZES[figure.size]).scale
+    size = size_of(thing, SIZES[figure.size])
 
     place = at_step.place
     flip = _is_flipped(thing, place)
-    middle, _ = box.middle
-    x = (MIDDLE - middle) * scale
+    x = (MIDDLE - box.middle_x) * size.scale
     if flip:
         x = -x
     x += gait.sideways
-    y = gait.upwards + (box.bottom - MIDDLE) * scale
-    place.paint(canvas, svg=gait.svg, point=(x, y), size=scale, angle=gait.angle, flip=flip)
-    if thing.role == "animal" and at_step.action:
-        _paint_prop_of_animal(canvas, individual, at_step, at_step.action)
+    y = gait.upwards + (box.bottom - MIDDLE) * size.scale
+    place.paint(canvas, svg=gait.svg, point=(x, y), size=size.scale, angle=gait.angle, flip=flip)
+    if thing.role == "animal":
+        _paint_prop_of_animal(canvas, at_step, size)
 
 
 def _is_flipped(thing: Thing, place: Placement) -> bool:
@@ -274,14 +269,12 @@ def _is_flipped(thing: Thing, place: Placement) -> bool:
     return place.facing < 0
 
 
-def _paint_prop_of_animal(
-    canvas: Canvas, individual: Individual, at_step: AtStep, action: Action
-) -> None:
+def _paint_prop_of_animal(canvas: Canvas, at_step: AtStep, size: Size) -> None:
     """Paint what an animal has in its mouth, or before it."""
+    action = at_step.action
     prop = prop_of(action)
     if not prop.svg:
         return
-    size = size_of(individual.figure.kind, SIZES[individual.figure.size])
     front = size.width / 2
     track = track_of(action.kind.motion)
     if track in THROWN:
@@ -291,8 +284,9 @@ def _paint_prop_of_animal(
         at = (front + PROP_FROM_FRONT, MOUTH * size.height)
     else:
         at = (front + PROP_FROM_FRONT, PROP_SIZE / PROP_ON_GROUND)
-    flip = prop.thing is None or prop.thing.name not in LOOKING_RIGHT
-    paint_centred(at_step.place, canvas, svg=prop.svg, at=at, longest=PROP_SIZE, flip=flip)
+    paint_centred(
+        at_step.place, canvas, svg=prop.svg, at=at, longest=PROP_SIZE, flip=prop.looks_left
+    )
 
 
 class _Gait(NamedTuple):
@@ -306,8 +300,6 @@ class _Gait(NamedTuple):
 
 def _gait(svg: str, thing: Thing, at_step: AtStep, phase: int) -> _Gait:
     """Return how an animal, a vehicle or a thing is drawn at a step of its action."""
-    if at_step.action is None:
-        return _Gait(svg)
     posture = at_step.action.kind.posture
     motion = at_step.action.kind.motion
     is_odd_step = at_step.step % 2 == 1

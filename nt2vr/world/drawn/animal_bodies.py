@@ -3,7 +3,7 @@
 from functools import cache
 from typing import NamedTuple
 
-from nt2vr.world.drawn.canvas import ink
+from nt2vr.world.drawn.canvas import ink, positioned
 from nt2vr.world.things import read_toml
 
 
@@ -57,7 +57,4 @@ def _head_on_body(head: str) -> str:
     """Return a picture of a head, moved and reduced to sit on a body."""
     box = ink(head)
     size = _HEAD_SIZE / box.longest
-    middle_x, middle_y = box.middle
-    dx = _HEAD_X - middle_x * size
-    dy = _HEAD_Y - middle_y * size
-    return f'<g transform="translate({dx} {dy}) scale({size})">{head}</g>'
+    return positioned(head, size, (box.middle_x, box.middle_y), to=(_HEAD_X, _HEAD_Y))

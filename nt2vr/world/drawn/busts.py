@@ -5,9 +5,9 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-from nt2vr.world.drawn.canvas import drawing, ink, recoloured
+from nt2vr.world.drawn.canvas import Box, drawing, ink, positioned, recoloured
 
 # The usual colour of OpenMoji's people and smileys.
 YELLOW = "#FCEA2B"
@@ -27,8 +27,6 @@ FACES = frozenset({"1F916", "1F921", "1F47D", "1F47B"})
 _ELEMENT = re.compile(r"<(path|circle|line|ellipse|rect|polygon|polyline)\b[^>]*?/>")
 _FILL = re.compile(r'fill="(#[0-9A-Fa-f]{6})"')
 _BLACK = {"#000000", "#000"}
-
-BustPart = Literal["head", "garment", "beside"]
 
 
 @dataclass(frozen=True)
@@ -57,44 +55,33 @@ class _Bust(NamedTuple):
     garment: str
 
 
-def _part(element: str) -> BustPart:
-    """Return to which part an element of a bust belongs; things are "beside" it."""
-    box = ink(element)
-    if abs(box.left + box.right - 72) > 28 or box.width > 50:
-        return "beside"
-    is_low = box.top + box.bottom > 2 * 46.5
-    reaches_down = box.bottom >= 55.5 and box.top > 30
-    if is_low or reaches_down:
-        return "garment"
-    return "head"
-
-
 @cache
 def _split(svg: str) -> _Bust:
-    """Split a bust into its head and its garment."""
+    """Split a bust into its head and its garment, without things beside it."""
+    bust = _with_elements(svg, lambda box: abs(box.left + box.right - 72) <= 28 and box.width <= 50)
     return _Bust(
-        head=_with_elements(svg, lambda element: _part(element) == "head"),
-        garment=_with_elements(svg, lambda element: _part(element) == "garment"),
+        head=_with_elements(bust, lambda box: not _is_of_garment(box)),
+        garment=_with_elements(bust, _is_of_garment),
     )
 
 
-def _with_elements(svg: str, keeps: Callable[[str], bool]) -> str:
-    """Return a picture with only those of its elements that are to be kept."""
+def _is_of_garment(box: Box) -> bool:
+    is_low = box.top + box.bottom > 2 * 46.5
+    reaches_down = box.bottom >= 55.5 and box.top > 30
+    return is_low or reaches_down
 
-    def replacement(match: re.Match[str]) -> str:
-        return match[0] if keeps(match[0]) else ""
 
-    return _ELEMENT.sub(replacement, svg)
+def _with_elements(svg: str, keeps: Callable[[Box], bool]) -> str:
+    """Return a picture with only those of its elements whose boxes are to be kept."""
+    return _ELEMENT.sub(lambda match: match[0] if keeps(ink(match[0])) else "", svg)
 
 
 def _bust_of_face(svg: str) -> _Bust:
     """Return a head of the size of a bust's from the picture of a head alone."""
     box = ink(svg)
     size = 36 / box.height
-    middle, _ = box.middle
-    x = 36 - middle * size
-    y = CHIN + 1 - box.bottom * size
-    return _Bust(f'<g transform="translate({x} {y}) scale({size})">{svg}</g>', garment="")
+    head = positioned(svg, size, (box.middle_x, box.bottom), to=(36, CHIN + 1))
+    return _Bust(head, garment="")
 
 
 def _largest_colour(garment: str) -> str:
@@ -136,8 +123,8 @@ def look(picture: str, shirt: str, skin: str, hair: str, trousers: str, skirt: b
         head = recoloured(head, BLOND, hair)
     else:
         middle = 36 - 36 * SQUEEZE
-        placed = f"translate({middle} -0.5) scale({SQUEEZE} 1)"
-        worn = f'<g transform="{placed}">{bust.garment}</g>'
+        place = f"translate({middle} -0.5) scale({SQUEEZE} 1)"
+        worn = f'<g transform="{place}">{bust.garment}</g>'
     return Look(
         head=head,
         trunk=_trunk(colour, worn),
@@ -158,16 +145,12 @@ def _trunk(colour: str, worn: str) -> str:
     )
 
 
-def _is_on_face(element: str) -> bool:
-    """Return whether an element of a smiley is part of its face, not its disc."""
-    box = ink(element)
-    return min(box.width, box.height) <= 40
-
-
 @cache
 def with_mood(head: str, skin: str, face: str) -> str:
     """Return a head with the features of a smiley, a picture that is a yellow disc with a face."""
-    features = recoloured(_with_elements(drawing(face), _is_on_face), YELLOW, skin)
+    # The disc is larger than what is on it.
+    parts = _with_elements(drawing(face), lambda box: min(box.width, box.height) <= 40)
+    features = recoloured(parts, YELLOW, skin)
     place = "translate(36 34) scale(0.74) translate(-36 -37)"
     return (
         f'{head}<ellipse cx="36" cy="34.5" rx="11" ry="10.6" fill="{skin}"/>'

@@ -30,8 +30,10 @@ SCALE_STEP = 1.08
 ANGLE_STEP = 15
 # What a square needs on each side to be turned, as a share of its width.
 ROOM_TO_TURN = (math.sqrt(2) - 1) / 2
-# Factors of red, green and blue by night, of what stands in the moonlight, and by day.
-TINTS: Mapping[bool, tuple[float, float, float]] = {True: (0.82, 0.8, 0.98), False: (1, 1, 1)}
+# Factors of red, green and blue.
+Tint = tuple[float, float, float]
+# By night, of what stands in the moonlight, and by day.
+TINTS: Mapping[bool, Tint] = {True: (0.82, 0.8, 0.98), False: (1, 1, 1)}
 # What an SVG file has before its content, and after it.
 _AROUND_CONTENT = re.compile(r"\A.*?<svg[^>]*>|</svg>\s*\Z", re.DOTALL)
 Image = NDArray[np.uint8]
@@ -64,8 +66,12 @@ class Box(NamedTuple):
         return max(self.width, self.height)
 
     @property
-    def middle(self) -> Point:
-        return (self.left + self.right) / 2, (self.top + self.bottom) / 2
+    def middle_x(self) -> float:
+        return (self.left + self.right) / 2
+
+    @property
+    def middle_y(self) -> float:
+        return (self.top + self.bottom) / 2
 
     def overlap(self, box: "Box") -> float:
         """Return the area that is in both."""
@@ -98,6 +104,13 @@ def drawing(code: str) -> str:
 def recoloured(svg: str, old: str, new: str) -> str:
     """Replace a colour, whatever its case."""
     return re.sub(rf"{old}\b", new, svg, flags=re.IGNORECASE)
+
+
+def positioned(svg: str, size: float, point: Point, to: Point) -> str:
+    """Return a drawing so many times as large, moved so that a point of it comes to another."""
+    x, y = point
+    to_x, to_y = to
+    return f'<g transform="translate({to_x - x * size} {to_y - y * size}) scale({size})">{svg}</g>'
 
 
 def draw_svg(svg: str, size: int) -> Image:
@@ -168,7 +181,7 @@ def _sprite(svg: str, step: int, canvas: int, angle: int, flip: bool, night: boo
     return _cropped(image, TINTS[night])
 
 
-def _cropped(image: Image, tint: tuple[float, float, float]) -> Sprite:
+def _cropped(image: Image, tint: Tint) -> Sprite:
     """Return what a square picture fills of itself, tinted."""
     import cv2  # noqa: PLC0415  16 MB that only drawing needs
 
@@ -192,9 +205,7 @@ def _resized(svg: str, size: int, canvas: int) -> Image:
 
     image = _original(svg, round(UNITS * canvas / FINEST))
     # Linear interpolation is five times as fast.
-    interpolation = cv2.INTER_AREA
-    if 2 * size > len(image):
-        interpolation = cv2.INTER_LINEAR
+    interpolation = cv2.INTER_LINEAR if 2 * size > len(image) else cv2.INTER_AREA
     return np.asarray(cv2.resize(image, (size, size), interpolation=interpolation), np.uint8)
 
 

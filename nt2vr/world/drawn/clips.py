@@ -2,6 +2,7 @@
 
 import json
 import logging
+import math
 import os
 import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from nt2vr.errors import reason_of
 from nt2vr.files import atomic_write, hash_text
 from nt2vr.media.limits import LIMITS, Limit, evict, mark_used
-from nt2vr.media.resize import fit
+from nt2vr.media.resize import Pixels, fit
 from nt2vr.media.store import read_cached
 from nt2vr.models.card import Card, StoredNames
 from nt2vr.models.encoder import Encoder
@@ -35,6 +36,7 @@ Embeddings = NDArray[np.float32]
 LOOK = 2
 # Clips per task of a process, and encoded at once: 10 MB of frames.
 CHUNK = 64
+_load = partial(np.load, allow_pickle=False)
 
 
 @dataclass(frozen=True)
@@ -78,22 +80,22 @@ class ClipFile:
     def __len__(self) -> int:
         return len(self.scenes)
 
-    def __getitem__(self, index: Any) -> NDArray[np.uint8]:
-        clips: NDArray[np.uint8]
+    def __getitem__(self, index: Any) -> Pixels:
+        clips: Pixels
         if isinstance(index, int) and not self.path.is_file():
             clips = draw_clips([self.scenes[index]], self.num_frames, self.framing)[0]
         else:
             clips = self.frames()[index]
         return clips
 
-    def frames(self, progress: Progress = silent) -> NDArray[np.uint8]:
+    def frames(self, progress: Progress = silent) -> Pixels:
         """Return the memory-mapped frames, drawing them first if necessary."""
         mark_used(self.path)
-        load = partial(np.load, mmap_mode="r", allow_pickle=False)
-        frames: NDArray[np.uint8] | None = read_cached(self.path, load)
+        load_mapped = partial(_load, mmap_mode="r")
+        frames: Pixels | None = read_cached(self.path, load_mapped)
         if frames is None:
             self._draw(progress)
-            frames = np.asanyarray(load(self.path))
+            frames = np.asanyarray(load_mapped(self.path))
         return frames
 
     def embeddings(
@@ -125,7 +127,7 @@ class ClipFile:
         pools: bool = True,
     ) -> Embeddings:
         if keeps_frames or self.path.is_file():
-            clips: Iterable[NDArray[np.uint8]] = self.frames(progress)
+            clips: Iterable[Pixels] = self.frames(progress)
             activity = "embedding clips"
         else:
             clips = self._drawn()
@@ -138,7 +140,7 @@ class ClipFile:
         # Progress is reported now, since the processes take seconds to start.
         progress(0, len(self), "drawing clips")
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        _make_room(self.path.parent, float(np.prod(self.shape, dtype=float)))
+        _make_room(self.path.parent, math.prod(self.shape))
         with atomic_write(self.path) as partial_path, partial_path.open("wb") as file:
             header = {"descr": "|u1", "fortran_order": False, "shape": self.shape}
             np.lib.format.write_array_header_1_0(file, header)
@@ -147,7 +149,7 @@ class ClipFile:
             ):
                 file.write(np.ascontiguousarray(clip).data)
 
-    def _drawn(self) -> Iterator[NDArray[np.uint8]]:
+    def _drawn(self) -> Iterator[Pixels]:
         """Yield the frames of each scene, drawn by one process per core."""
         draw = partial(draw_clips, num_frames=self.num_frames, framing=self.framing)
         chunks = [self.scenes[start : start + CHUNK] for start in range(0, len(self), CHUNK)]
@@ -171,7 +173,7 @@ class ClipFile:
                 processes.shutdown(cancel_futures=True)
 
 
-def draw_clips(scenes: Sequence[Scene], num_frames: int, framing: Framing) -> NDArray[np.uint8]:
+def draw_clips(scenes: Sequence[Scene], num_frames: int, framing: Framing) -> Pixels:
     """Draw clips: (N, F, H, W, 3)."""
     clips = [render(scene, max(framing.shape), num_frames) for scene in scenes]
     if framing.width:
@@ -185,15 +187,13 @@ def _make_room(folder: Path, num_bytes: float) -> None:
     evict(files, Limit(num_bytes=LIMITS["drawn clips"].num_bytes - num_bytes))
 
 
-def embed_frames(
-    encoder: Encoder, clips: Iterable[NDArray[np.uint8]], pools: bool = True
-) -> Embeddings:
+def embed_frames(encoder: Encoder, clips: Iterable[Pixels], pools: bool = True) -> Embeddings:
     """Encode clips of (F, S, S, 3) frames, and pool them, L2-normalised: (N, D).
 
     Without pooling, they are (N, F, D).
     """
     remaining = iter(clips)
-    embeddings: list[Embeddings] = []
+    embeddings = []
     while chunk := list(islice(remaining, CHUNK)):
         chunk_embeddings = encoder.encode_video(np.stack(chunk))
         if pools:
@@ -214,9 +214,9 @@ def embedded_once(
     cached, these are pooled, and `embed` is not called.
     """
     path = _embeddings_of(frames, card)
-    embeddings = _stored(path)
+    embeddings = read_cached(path, _load)
     if embeddings is None:
-        of_frames = _stored(_embeddings_of(frames, card.unpooled))
+        of_frames = read_cached(_embeddings_of(frames, card.unpooled), _load)
         if of_frames is None:
             embeddings = embed()
         else:
@@ -240,8 +240,3 @@ def _embeddings_of(frames: Path, card: Card) -> Path:
     names = StoredNames.of(card.visual_key)
     key = hash_text(f"{frames.stem} {names.of_given_frames}")
     return frames.with_name(f"embeddings-{key}.npy")
-
-
-def _stored(path: Path) -> Embeddings | None:
-    stored: Embeddings | None = read_cached(path, lambda path: np.load(path, allow_pickle=False))
-    return stored

@@ -1,14 +1,14 @@
 """Dolls: people with bodies, limbs and poses; their heads and garments are in `busts`."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Literal, NamedTuple
 
 from nt2vr.world.drawn.busts import CHIN, Look
 from nt2vr.world.drawn.canvas import MIDDLE, Canvas, Point, stepped_angle
-from nt2vr.world.things import read_toml
+from nt2vr.world.things import Thing, read_toml
 
 # Lengths are in units. A leg has two bones of one length, and an arm has two of another.
 THIGH = 10.4
@@ -27,10 +27,8 @@ CHIN_DROP = 1
 # How far shoulders and hips are from the middle.
 SHOULDER = 7.5
 HIP = 4.5
-# From the chin to the top of the hair, and to the middle of the face, for `head_size` 1.
+# From the chin to the top of the hair, for `head_size` 1.
 HEAD = 36.0
-FACE_MIDDLE = 13
-FACE_RADIUS = 12
 # Widths of lines.
 LEG_WIDTH = 5.5
 ARM_WIDTH = 4.5
@@ -44,13 +42,14 @@ SHOES = "#3A3A46"
 # the knees and below them.
 HALF_WAIST = 9
 WAIST_RISE = 3
-HEM_ASIDE = 5
+HEM_ASIDE = 5.0
 HEM_DROP = 1
 # How far below the pelvis a knee is not raised yet. A raised knee carries less of the skirt, by a
 # factor.
 RAISED_KNEE = 4
 RAISED_HEM = 0.3
 
+Points = tuple[Point, ...]
 Side = Literal[0, 1]
 FAR: Side = 0
 NEAR: Side = 1
@@ -80,13 +79,13 @@ class Pose:
     pelvis: Point = (0, PELVIS)
     lean: float = 0
     tilt: float = 0
-    feet: tuple[Point, Point] = ((-5, 0), (5, 0))
-    hands: tuple[Point, Point] = ((-12, 22), (12, 22))
+    feet: Points = ((-5, 0), (5, 0))
+    hands: Points = ((-12, 22), (12, 22))
     knees: tuple[int, int] = (1, 1)
     elbows: int = -1
     turn: float = 0
     lift: float = 0
-    gear: tuple[tuple[tuple[Point, ...], float, str], ...] = ()
+    gear: tuple[tuple[Points, float, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -197,9 +196,9 @@ def _with_tuples(value: Any) -> Any:
     return value
 
 
-def head_size(is_child: bool) -> float:
+def head_size(person: Thing) -> float:
     """Return how much larger a head is drawn than busts have it: moods are seen at 112 pixels."""
-    return 1.4 if is_child else 1.2
+    return 1.4 if "child" in person.kinds else 1.2
 
 
 @dataclass(frozen=True)
@@ -248,11 +247,11 @@ class Grip:
         stands: whether the thing stands on the ground.
     """
 
-    at: tuple[Point, ...]
+    at: Points
     size: float = 20
     angle: float = 0
     hands: tuple[str, ...] = ("near",)
-    offsets: tuple[Point, ...] = ((0, 0), (0, 0))
+    offsets: Points = ((0, 0), (0, 0))
     stands: bool = False
 
 
@@ -275,7 +274,7 @@ def reaching(pose: Pose, grip: Grip, step: int) -> Pose:
         if name in grip.hands:
             hand = shifted(middle, *grip.offsets[side])
             hands[side] = shifted(hand, pelvis_x, rise)
-    return replace(pose, hands=(hands[FAR], hands[NEAR]))
+    return replace(pose, hands=tuple(hands))
 
 
 def head_of(pose: Pose) -> Point:
@@ -283,60 +282,32 @@ def head_of(pose: Pose) -> Point:
     return above(pose.pelvis, TRUNK - CHIN_DROP, pose.lean)
 
 
-class Face(NamedTuple):
-    """Middle and radius of a face in pixels."""
-
-    middle: Point
-    radius: float
-
-
-def _paint_nothing() -> None:
-    pass
-
-
-Painter = Callable[[], None]
-
-
-class DollExtras(NamedTuple):
-    """What is painted between the parts of a doll.
-
-    Attributes:
-        behind_trunk: paints what the doll rides, between its legs.
-        in_hand: paints what it holds, under the near arm.
-        in_front: paints what hides the near arm as well.
-    """
-
-    behind_trunk: Painter = _paint_nothing
-    in_hand: Painter = _paint_nothing
-    in_front: Painter = _paint_nothing
-
-
 @dataclass(frozen=True)
 class Doll:
-    """Somebody in a pose at a place."""
+    """Somebody in a pose at a place, painted in three steps from the back to the front.
+
+    Between them, it gets what it rides, and what it holds.
+    """
 
     canvas: Canvas
     place: Placement
     look: Look
     pose: Pose
-    is_child: bool
+    head_size: float
 
-    def paint(self, extras: DollExtras) -> Face:
-        """Paint the doll from the back to the front, and return its face."""
+    def paint_far_side(self) -> None:
         for points, width, colour in self.pose.gear:
             self._line(points, width, colour)
-        self._paint_arm(FAR)
+        self.paint_arm(FAR)
         self._paint_leg(FAR)
-        extras.behind_trunk()
+
+    def paint_body(self) -> None:
+        """Paint the rest but for the near arm."""
         self._paint_leg(NEAR)
         if self.look.skirt:
             self._paint_skirt()
         self._paint_trunk()
-        face = self._paint_head()
-        extras.in_hand()
-        self._paint_arm(NEAR)
-        extras.in_front()
-        return face
+        self._paint_head()
 
     def _paint_leg(self, side: Side) -> None:
         hip = self._leaning(self._hip(side))
@@ -353,7 +324,7 @@ class Doll:
         ankle = shifted(self.pose.feet[side], 0, ANKLE)
         return bent(hip, target=ankle, length=THIGH, bend=self.pose.knees[side])
 
-    def _paint_arm(self, side: Side) -> None:
+    def paint_arm(self, side: Side) -> None:
         pose = self.pose
         aside = DIRECTIONS[side] * SHOULDER
         shoulder = self._leaning(shifted(pose.pelvis, aside, TRUNK - SHOULDER_DROP))
@@ -365,15 +336,14 @@ class Doll:
         pelvis = self.pose.pelvis
         back = shifted(pelvis, -HALF_WAIST, WAIST_RISE)
         front = shifted(pelvis, HALF_WAIST, WAIST_RISE)
-        pixels = []
-        for corner in (back, front, self._hem(NEAR), self._hem(FAR)):
-            pixels.append(self.place.at(self._leaning(corner)))
+        corners = (back, front, self._hem(NEAR), self._hem(FAR))
+        pixels = [self.place.at(self._leaning(corner)) for corner in corners]
         self.canvas.shape(pixels, self.look.shirt, self.place.scale)
 
     def _hem(self, side: Side) -> Point:
         """Return the corner of a skirt over a knee."""
         knee_x, knee_y = self._leg(side, self._hip(side)).joint
-        aside: float = HEM_ASIDE * DIRECTIONS[side]
+        aside = HEM_ASIDE * DIRECTIONS[side]
         if knee_y >= self.pose.pelvis[1] - RAISED_KNEE:
             aside *= RAISED_HEM
         return knee_x + aside, knee_y - HEM_DROP
@@ -384,16 +354,11 @@ class Doll:
         middle = above(pose.pelvis, MIDDLE, angle)
         self.place.paint(self.canvas, self.look.trunk, middle, angle=angle)
 
-    def _paint_head(self) -> Face:
-        size = head_size(self.is_child)
-        chin = head_of(self.pose)
+    def _paint_head(self) -> None:
+        size = self.head_size
         tilt = stepped_angle(self.pose.tilt)
-        middle = above(chin, (CHIN - MIDDLE) * size, tilt)
+        middle = above(head_of(self.pose), (CHIN - MIDDLE) * size, tilt)
         self.place.paint(self.canvas, svg=self.look.head, point=middle, size=size, angle=tilt)
-
-        middle_of_face = above(chin, FACE_MIDDLE * size, tilt)
-        radius = FACE_RADIUS * size * self.place.scale
-        return Face(self.place.at(middle_of_face), radius)
 
     def _leaning(self, point: Point) -> Point:
         """Turn a point of the trunk as it leans."""

@@ -6,7 +6,6 @@ from random import Random
 from nt2vr.world.drawn.busts import HAIRS, SKINS, Look, look
 from nt2vr.world.drawn.sizes import COLOURS, Individual
 from nt2vr.world.scenes import Figure, Scene
-from nt2vr.world.things import Thing
 
 SHIRTS = ("red", "orange", "yellow", "green", "blue", "purple", "pink")
 TROUSERS = ("#3D4C77", "#5A4A42", "#44505C", "#6B7A8F")
@@ -19,12 +18,7 @@ def individuals_of(scene: Scene, rng: Random) -> Iterator[Individual]:
     for number, figure in enumerate(scene.figures):
         for _ in range(figure.count):
             person_look = _draw_look(figure, rng)
-            yield Individual(
-                figure=figure,
-                number=number,
-                look=person_look,
-                phase=rng.randrange(PHASES),
-            )
+            yield Individual(figure, number, person_look, phase=rng.randrange(PHASES))
 
 
 def _draw_look(figure: Figure, rng: Random) -> Look | None:
@@ -38,9 +32,6 @@ def _draw_look(figure: Figure, rng: Random) -> Look | None:
     thing = figure.kind
     if thing.role != "person":
         return None
-    skirt = likes_skirts and _may_wear_skirt(thing)
+    is_female = not thing.is_a.isdisjoint({"woman", "girl"})
+    skirt = likes_skirts and is_female and bool(thing.tint)
     return look(thing.picture.removesuffix("-FE0F"), shirt, skin, hair, trousers, skirt)
-
-
-def _may_wear_skirt(thing: Thing) -> bool:
-    return bool(thing.tint) and not thing.is_a.isdisjoint({"woman", "girl"})

@@ -13,7 +13,7 @@ from nt2vr.world.drawn.canvas import stepped
 from nt2vr.world.drawn.dolls import Placement
 from nt2vr.world.drawn.individuals import individuals_of
 from nt2vr.world.drawn.rows import FOLLOWING, RowName, heights_of, in_line, rows_of
-from nt2vr.world.drawn.sizes import SIZES, Individual, extent
+from nt2vr.world.drawn.sizes import SIZES, Individual, Individuals, extent
 from nt2vr.world.drawn.stands import MARGIN, ROOM, SIZE, Placed, flies, in_step, placed_among
 from nt2vr.world.scenes import Action, Scene
 
@@ -50,7 +50,7 @@ ZIGZAG = (-7, 7)
 def lay_out(scene: Scene) -> list[Placed]:
     """Return everybody in the order of painting."""
     everybody = list(individuals_of(scene, Random(scene.seed)))
-    best: list[Placed] = []
+    best = []
     least_hidden = 2.0
     for attempt in range(TRIES):
         shrink = SHRINK ** (attempt // 2)
@@ -96,7 +96,7 @@ class _Spacing(NamedTuple):
     edge: float = MARGIN
 
 
-def _spacing(individuals: Sequence[Individual], scale: float) -> _Spacing:
+def _spacing(individuals: Individuals, scale: float) -> _Spacing:
     count = len(individuals)
     breadth = _breadth(individuals) * scale
     squeeze = min(1.0, ROOM / breadth)
@@ -115,7 +115,7 @@ def _spacing(individuals: Sequence[Individual], scale: float) -> _Spacing:
     return _Spacing(scale, squeeze=squeeze, slack=slack, share=share)
 
 
-def _breadth(individuals: Sequence[Individual]) -> float:
+def _breadth(individuals: Individuals) -> float:
     """Return how many units individuals take side by side."""
     return sum(extent(individual.figure).width for individual in individuals)
 
@@ -132,7 +132,7 @@ class _Arrangement:
     """One attempt to place everybody."""
 
     scene: Scene
-    everybody: Sequence[Individual]
+    everybody: Individuals
     shrink: float
     rng: Random
     placed: list[Placed] = field(default_factory=list)
@@ -156,14 +156,14 @@ class _Arrangement:
             individuals = line.individuals(self.everybody)
             if individuals:
                 self._place(row, individuals)
-        self.placed.sort(key=lambda placed: placed.stand.place.y)
+        self.placed.sort(key=lambda placed: placed.place.y)
         return self.placed
 
-    def _place(self, row: RowName, individuals: Sequence[Individual]) -> None:
+    def _place(self, row: RowName, individuals: Individuals) -> None:
         """Place the individuals of a row, as large as fits."""
         spacing = _spacing(individuals, self._scale(row, individuals))
         edge = spacing.edge
-        row_placed: list[Placed] = []
+        row_placed = []
         for index, individual in enumerate(individuals):
             place = self._draw_place(
                 row, index=index, individual=individual, edge=edge, spacing=spacing
@@ -175,15 +175,11 @@ class _Arrangement:
 
         if row == "back":
             self.unit = spacing.scale
-            self._note_lowest_face()
+            chins = [placed.box.bottom for placed in row_placed if placed.individual.look]
+            if chins:
+                self.height_in_front = self.heights["front"] * SIZE - max(chins)
 
-    def _note_lowest_face(self) -> None:
-        front = self.heights["front"] * SIZE
-        chins = [placed.box.bottom for placed in self.placed if placed.individual.look]
-        if chins:
-            self.height_in_front = front - max(chins)
-
-    def _scale(self, row: RowName, individuals: Sequence[Individual]) -> float:
+    def _scale(self, row: RowName, individuals: Individuals) -> float:
         """Return the pixels per unit of a row."""
         height = max(extent(individual.figure).height for individual in individuals)
         fitting_scale = ROOM / _breadth(individuals)
@@ -196,7 +192,7 @@ class _Arrangement:
         return stepped(self.shrink * scale)
 
     def _scale_in_back(
-        self, individuals: Sequence[Individual], height: float, fitting_scale: float
+        self, individuals: Individuals, height: float, fitting_scale: float
     ) -> float:
         """Return the pixels per unit at which the figures in the back fill the frame."""
         # As if none were big or small: one that is must look so beside the others.
@@ -215,7 +211,9 @@ class _Arrangement:
     ) -> Placement:
         """Draw where somebody stands whose room begins at an edge."""
         x = self._draw_x(individual, edge, spacing)
-        y = SIZE * self.heights[row] + self._draw_down(index, spacing)
+        # Crowds stand in zigzag.
+        down = self.rng.uniform(-DOWN, DOWN) if spacing.squeeze == 1 else ZIGZAG[index % 2]
+        y = SIZE * self.heights[row] + down
         scale = spacing.scale
         if row == "sky":
             height = extent(individual.figure).height
@@ -223,12 +221,7 @@ class _Arrangement:
             y += height * scale / 2 + self.rng.uniform(-DOWN_IN_SKY, DOWN_IN_SKY)
         elif flies(individual.figure):
             y = SIZE * FLYING_ALONE
-        return Placement(
-            x=x,
-            y=y,
-            scale=scale,
-            facing=self.faces[individual.number],
-        )
+        return Placement(x, y, scale, facing=self.faces[individual.number])
 
     def _draw_x(self, individual: Individual, edge: float, spacing: _Spacing) -> float:
         """Draw where somebody stands, wholly in the frame."""
@@ -241,9 +234,3 @@ class _Arrangement:
         x = edge + spacing.slack / 2 + to_left * spacing.squeeze + aside
         x = max(x, MARGIN + to_left)
         return min(x, SIZE - MARGIN - to_right)
-
-    def _draw_down(self, index: int, spacing: _Spacing) -> float:
-        """Return how many pixels somebody stands lower than its row; crowds stand in zigzag."""
-        if spacing.squeeze == 1:
-            return self.rng.uniform(-DOWN, DOWN)
-        return ZIGZAG[index % 2]

@@ -53,13 +53,9 @@ def _spot(track: str, share: float) -> Spot:
         case "wheel":
             return Spot(turn=360 * share)
         case "topple":
-            return _topple(share)
+            degrees = 90 * min(1.0, 1.3 * share)
+            return Spot(-math.sin(math.radians(degrees)), turn=degrees)
     raise KeyError(track)
-
-
-def _topple(share: float) -> Spot:
-    degrees = 90 * min(1.0, 1.3 * share)
-    return Spot(-math.sin(math.radians(degrees)), turn=degrees)
 
 
 # Track and order of each motion.
@@ -127,7 +123,7 @@ def spots(motion: str, count: int) -> tuple[Spot, ...]:
 @cache
 def headings(motion: str, count: int) -> tuple[int, ...]:
     """Return whether it goes on (1) or back (-1) along x at each step."""
-    directions: list[int] = []
+    directions = []
     for before, after in itertools.pairwise(spots(motion, count)):
         directions.append(1 if after.x >= before.x else -1)
     # The last step goes on as the one before it.

@@ -8,12 +8,9 @@ from nt2vr.world.drawn import dolls
 from nt2vr.world.drawn.busts import Look, with_mood
 from nt2vr.world.drawn.canvas import MIDDLE, Canvas, Point, drawing, ink
 from nt2vr.world.drawn.dolls import (
-    FAR,
     NEAR,
     PELVIS,
     Doll,
-    DollExtras,
-    Face,
     Grip,
     Placement,
     Pose,
@@ -25,10 +22,7 @@ from nt2vr.world.drawn.dolls import (
 from nt2vr.world.drawn.motions import STEPS, THROWN, Spot, track_of
 from nt2vr.world.drawn.sizes import (
     ADULT,
-    LOOKING_RIGHT,
     Individual,
-    Prop,
-    Size,
     active,
     picture,
     prop_of,
@@ -94,12 +88,11 @@ def paint_centred(
 ) -> None:
     """Paint a drawing so that what it fills is `longest` units long around a point."""
     box = ink(svg)
-    middle_x, middle_y = box.middle
     size = longest / box.longest
     x, y = at
-    dx = (middle_x - MIDDLE) * size
+    dx = (box.middle_x - MIDDLE) * size
     x += dx if flip else -dx
-    y += (middle_y - MIDDLE) * size
+    y += (box.middle_y - MIDDLE) * size
     place.paint(canvas, svg=svg, point=(x, y), size=size, angle=angle, flip=flip)
 
 
@@ -115,7 +108,7 @@ class AtStep(NamedTuple):
 
     step: int
     place: Placement
-    action: Action | None
+    action: Action
     spot: Spot  # on the track of the action
 
 
@@ -127,16 +120,18 @@ class PersonPainter:
         self.step, place, self.action, self.spot = at_step
         self.beat = self.step + individual.phase
         thing = individual.figure.kind
-        self.is_child = "child" in thing.kinds
+        self.head_size = head_size(thing)
         self.layers = active(individual.figure, self.step)
         self.prop = prop_of(self.action)
-        self.ridden = _ridden(self.action, self.prop)
-        self.pose = _posed(self.action, ridden=self.ridden, beat=self.beat, spot=self.spot)
+        self.ridden = self._ridden()
+        self.pose = self._posed()
         self.place = _placed_in_pose(replace(place, scale=place.scale * thing.size), self.pose)
+        self.grip = self._grip()
+        if self.grip:
+            self.pose = dolls.reaching(self.pose, self.grip, self.beat)
 
-    def paint(self, look: Look, leash: Point | None) -> Face:
-        """Paint the person, and return its face; a leash ends at a point, too."""
-        extras = self._extras()
+    def paint(self, look: Look, leash: Point | None) -> None:
+        """Paint the person, and a leash that ends at a point."""
         mood = self.layers.get("mood")
         if mood:
             head = with_mood(look.head, look.skin, mood.kind.sign)
@@ -145,40 +140,48 @@ class PersonPainter:
             points = [self.place.at(self.pose.hands[NEAR]), leash]
             self.canvas.line(points, width=LEASH_WIDTH, colour=LEASH, scale=self.place.scale)
 
-        doll = Doll(
-            self.canvas,
-            place=self.place,
-            look=look,
-            pose=self.pose,
-            is_child=self.is_child,
-        )
-        face = doll.paint(extras)
+        doll = Doll(self.canvas, self.place, look, pose=self.pose, head_size=self.head_size)
+        doll.paint_far_side()
+        if self.ridden and not seat(self.ridden.name).hides:
+            self._paint_ridden(self.ridden)
+        doll.paint_body()
+        if self.grip and self.prop.svg:
+            self._paint_held(self.grip)
+        doll.paint_arm(NEAR)
+        if self.ridden and seat(self.ridden.name).hides:
+            self._paint_ridden(self.ridden)
+
         if self.pose.posture == "juggle":
             self._paint_juggled_balls()
         worn = self.layers.get("worn")
         if worn:
             self._paint_worn(worn)
-        return face
 
-    def _extras(self) -> DollExtras:
-        """Return what is painted between the parts of the doll, and reach for what it holds."""
+    def _ridden(self) -> Thing | None:
+        """Return the thing on or in which the person is."""
+        kind = self.action.kind
+        is_ridden = kind.hand == "under" or kind.posture == "bathe"
+        return self.prop.thing if is_ridden else None
+
+    def _posed(self) -> Pose:
+        """Return the pose of the action."""
+        beat = self.beat
+        posture = self.action.kind.posture
         if self.ridden:
-            ride = partial(self._paint_ridden, self.ridden)
-            if seat(self.ridden.name).hides:
-                return DollExtras(in_front=ride)
-            return DollExtras(behind_trunk=ride)
-
-        grip = self._grip()
-        if grip is None or self.action is None:
-            return DollExtras()
-        self.pose = dolls.reaching(self.pose, grip, self.beat)
-        if not self.prop.svg:
-            return DollExtras()
-        return DollExtras(in_hand=partial(self._paint_held, self.action, grip))
+            posture = seat(self.ridden.name).posture
+        elif self.action.verb in (ENTER, LEAVE):
+            posture = "march"
+            # The pose depends on the spot alone, so it is the same coming and going.
+            beat = round(self.spot.x * STEPS)
+        steps = dolls.poses(posture)
+        pose = steps[beat % len(steps)]
+        if self.ridden:
+            return _moved_to_seat(pose, self.ridden)
+        return pose
 
     def _grip(self) -> Grip | None:
         """Return how the person holds what it holds."""
-        if self.action is None:
+        if self.ridden:
             return None
         kind = self.action.kind
         if kind.motion == "wave":
@@ -205,12 +208,11 @@ class PersonPainter:
         svg = self.prop.svg
         size = size_of(ridden, seat(ridden.name).size).scale
         y = (ink(svg).bottom - MIDDLE) * size
-        flip = ridden.name not in LOOKING_RIGHT
-        self.place.paint(self.canvas, svg=svg, point=(0, y), size=size, flip=flip)
+        self.place.paint(self.canvas, svg=svg, point=(0, y), size=size, flip=self.prop.looks_left)
 
-    def _paint_held(self, action: Action, grip: Grip) -> None:
+    def _paint_held(self, grip: Grip) -> None:
         thing = self.prop.thing
-        kind = action.kind
+        kind = self.action.kind
         longest = self._size_in_hands(grip)
         track = track_of(kind.motion)
         if track in THROWN:
@@ -222,25 +224,29 @@ class PersonPainter:
 
         is_moved = kind.verb in ("push", "pull") and kind.hand in ("ahead", "behind")
         if thing and is_moved:
+            # It is on the ground beside the person.
             size = size_of(thing)
             longest = max(size.width, size.height)
-            at = _beside(size, kind.hand)
+            x = BESIDE + size.width / 2
+            at = (-x if kind.hand == "behind" else x, size.height / 2)
         else:
             at = self._in_hands(grip, longest)
         self._paint_thing(self.prop.svg, at=at, longest=longest, angle=grip.angle)
-        if kind.shows and action.thing:
-            self._paint_shown(things()[kind.shows], beside=at)
-
-    def _paint_shown(self, thing: Thing, beside: Point) -> None:
-        """Paint what is always seen with an action, beside what is held."""
-        self._paint_thing(drawing(thing.picture), shifted(beside, *SHOWN_AT), SHOWN_SIZE)
+        if kind.shows and self.action.thing:
+            # What is always seen with the action is beside what is held.
+            shown = drawing(things()[kind.shows].picture)
+            self._paint_thing(shown, shifted(at, *SHOWN_AT), SHOWN_SIZE)
 
     def _paint_thing(self, svg: str, at: Point, longest: float, angle: float = 0) -> None:
         """Paint a thing that the person has, or one that is seen with it, looking the same way."""
-        thing = self.prop.thing
-        flip = thing is None or thing.name not in LOOKING_RIGHT
         paint_centred(
-            self.place, canvas=self.canvas, svg=svg, at=at, longest=longest, angle=angle, flip=flip
+            self.place,
+            canvas=self.canvas,
+            svg=svg,
+            at=at,
+            longest=longest,
+            angle=angle,
+            flip=self.prop.looks_left,
         )
 
     def _size_in_hands(self, grip: Grip) -> float:
@@ -273,25 +279,9 @@ class PersonPainter:
             box = ink(svg)
             longest *= max(1.0, box.height / box.width)
             height = HAT_EDGE + 0.5 * box.height / box.longest * longest
-        size = head_size(self.is_child)
+        size = self.head_size
         at = shifted(dolls.head_of(self.pose), 0, height * size)
         paint_centred(self.place, canvas=self.canvas, svg=svg, at=at, longest=longest * size)
-
-
-def _beside(size: Size, hand: str) -> Point:
-    """Return the middle of a thing on the ground that is pushed ahead, or pulled behind."""
-    x = BESIDE + size.width / 2
-    if hand == "behind":
-        x = -x
-    return x, size.height / 2
-
-
-def _ridden(action: Action | None, prop: Prop) -> Thing | None:
-    """Return the thing on or in which a person is."""
-    if action is None:
-        return None
-    is_ridden = action.kind.hand == "under" or action.kind.posture == "bathe"
-    return prop.thing if is_ridden else None
 
 
 def _placed_in_pose(place: Placement, pose: Pose) -> Placement:
@@ -303,22 +293,6 @@ def _placed_in_pose(place: Placement, pose: Pose) -> Placement:
     x = place.x + place.facing * place.scale * LIFTED_BEHIND
     y = place.y - place.scale * pose.lift
     return replace(place, x=x, y=y, pivot=0)
-
-
-def _posed(action: Action | None, ridden: Thing | None, beat: int, spot: Spot) -> Pose:
-    """Return the pose of an action."""
-    posture = action.kind.posture if action else "stand"
-    if ridden:
-        posture = seat(ridden.name).posture
-    elif action and action.kind.verb in (ENTER, LEAVE):
-        posture = "march"
-        # The pose depends on the spot alone, so it is the same coming and going.
-        beat = round(spot.x * STEPS)
-    steps = dolls.poses(posture)
-    pose = steps[beat % len(steps)]
-    if ridden:
-        return _moved_to_seat(pose, ridden)
-    return pose
 
 
 def _moved_to_seat(pose: Pose, ridden: Thing) -> Pose:
@@ -334,6 +308,6 @@ def _moved_to_seat(pose: Pose, ridden: Thing) -> Pose:
     return replace(
         pose,
         pelvis=to_seat(pose.pelvis),
-        feet=(to_seat(pose.feet[FAR]), to_seat(pose.feet[NEAR])),
-        hands=(to_seat(pose.hands[FAR]), to_seat(pose.hands[NEAR])),
+        feet=tuple(map(to_seat, pose.feet)),
+        hands=tuple(map(to_seat, pose.hands)),
     )

@@ -7,16 +7,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from nt2vr.world.drawn.actors import paint, placed_at
+from nt2vr.world.drawn.actors import Role, paint, placed_at
 from nt2vr.world.drawn.canvas import (
     UNITS,
     Canvas,
     Image,
     Point,
+    Tint,
     draw_svg,
     drawing,
     ink,
@@ -65,15 +66,12 @@ def _piece(code: str, middle: float, foot: float, width: float) -> str:
     svg = _flat(code)
     box = ink(svg)
     scale = width / UNITS
-    box_middle, _ = box.middle
-    x = middle - box_middle * scale
+    x = middle - box.middle_x * scale
     y = foot - box.bottom * scale
     return f'<g transform="translate({x:.1f} {y:.1f}) scale({scale:.3f})">{svg}</g>'
 
 
-def _filter(
-    name: str, factors: tuple[float, float, float], haze: Sequence[float] = (0, 0, 0)
-) -> str:
+def _filter(name: str, factors: Tint, haze: Sequence[float] = (0, 0, 0)) -> str:
     """Return a filter that multiplies red, green and blue, and adds haze."""
     red, green, blue = factors
     red_haze, green_haze, blue_haze = haze
@@ -200,59 +198,34 @@ def render(scene: Scene, size: int = 224, frames: int = STEPS) -> Image:
         canvas = Canvas(ground, scene.night)
         step = int((index + 0.5) * STEPS / frames)
         for role in roles(everybody, step):
-            role.paint(canvas, step)
+            paint(canvas, role, step)
         drawn[index] = cv2.resize(canvas.pixels, (size, size), interpolation=cv2.INTER_AREA)
     return drawn
 
 
 def _scaled(placed: Placed, factor: float) -> Placed:
     """Return somebody in pixels of a larger or smaller frame."""
-    place = placed.stand.place
+    place = placed.place
     place = replace(
         place,
         x=factor * place.x,
         y=factor * place.y,
         scale=factor * place.scale,
     )
-    stand = replace(placed.stand, place=place)
-    return replace(placed, stand=stand)
-
-
-class Role(NamedTuple):
-    """Somebody at a step.
-
-    Attributes:
-        placed: who, and where.
-        led: the action of somebody with whom it goes along.
-        leash: where a leash ends that it holds.
-    """
-
-    placed: Placed
-    led: Action | None
-    leash: Point | None
-
-    def paint(self, canvas: Canvas, step: int) -> None:
-        paint(
-            canvas,
-            individual=self.placed.individual,
-            stand=self.placed.stand,
-            step=step,
-            led=self.led,
-            leash=self.leash,
-        )
+    return replace(placed, place=place)
 
 
 def roles(everybody: Sequence[Placed], step: int) -> Iterator[Role]:
     """Yield everybody in the order of painting."""
     actions = [main_action(placed.individual.figure, step) for placed in everybody]
-    actions_of_leaders: dict[int, Action] = {}
+    actions_of_leaders = {}
     for action in actions:
-        if action and action.target is not None and action.kind.motion in ALONG:
+        if action.target is not None and action.kind.motion in ALONG:
             actions_of_leaders[action.target] = action
 
     for placed, action in zip(everybody, actions, strict=True):
         leash = None
-        if action and action.kind.hand == "leash":
+        if action.kind.hand == "leash":
             leash = _collar(everybody, action, step)
         yield Role(placed, actions_of_leaders.get(placed.individual.number), leash)
 
@@ -262,5 +235,5 @@ def _collar(everybody: Sequence[Placed], action: Action, step: int) -> Point:
     pet = next(placed for placed in everybody if placed.individual.number == action.target)
     _, front, height = extent(pet.individual.figure)
     x, y = COLLAR
-    place = placed_at(pet.individual, pet.stand, step, led=action).place
+    place = placed_at(Role(pet, led=action), step).place
     return place.at((x * front, y * height))

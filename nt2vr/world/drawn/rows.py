@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Literal, NamedTuple
 
-from nt2vr.world.drawn.sizes import ADULT, Individual, extent
+from nt2vr.world.drawn.sizes import ADULT, Individual, Individuals, extent
 from nt2vr.world.drawn.stands import ROOM, SIZE, flies, sweeps
 from nt2vr.world.scenes import Figure, Scene
 
@@ -29,7 +29,7 @@ FOLLOWING = ("chase", "follow")
 def rows_of(scene: Scene, numbers: Sequence[int], rng: Random) -> Rows:
     """Divide figures into rows; those in the back and in the front form one if there is room."""
     figures = scene.figures
-    involved = _involved(figures, numbers)
+    involved = _involved(figures)
     is_alone = len(figures) == 1
     rows: Rows = {"back": [], "front": [], "road": [], "sky": []}
     for number in numbers:
@@ -44,11 +44,11 @@ def rows_of(scene: Scene, numbers: Sequence[int], rng: Random) -> Rows:
     return rows
 
 
-def _involved(figures: Sequence[Figure], numbers: Sequence[int]) -> set[int]:
+def _involved(figures: Sequence[Figure]) -> set[int]:
     """Return the figures that do something with another one, and these."""
-    involved: set[int] = set()
-    for number in numbers:
-        for action in figures[number].actions:
+    involved = set()
+    for number, figure in enumerate(figures):
+        for action in figure.actions:
             if action.target is not None:
                 involved |= {number, action.target}
     return involved
@@ -106,9 +106,9 @@ class FigureLine(NamedTuple):
     numbers: list[int]
     facing: dict[int, int]
 
-    def individuals(self, everybody: Sequence[Individual]) -> list[Individual]:
+    def individuals(self, everybody: Individuals) -> list[Individual]:
         """Return the individuals of the figures, from left to right."""
-        individuals: list[Individual] = []
+        individuals = []
         for number in self.numbers:
             individuals += [individual for individual in everybody if individual.number == number]
         return individuals

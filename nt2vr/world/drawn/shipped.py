@@ -5,7 +5,7 @@ would take 95 s. `python -m benchmarks.clip_embeddings` writes them as drawn now
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
@@ -19,7 +19,7 @@ from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, silent
 from nt2vr.settings import ASSETS
 from nt2vr.world.drawn import clips
-from nt2vr.world.drawn.clips import ClipFile
+from nt2vr.world.drawn.clips import ClipFile, Embeddings
 
 FILE = ASSETS / "world" / "embeddings.npz"
 
@@ -31,9 +31,7 @@ class _Shipped(NamedTuple):
     vectors: Mapping[int, NDArray[np.float32]]
 
 
-def embed_undrawn(
-    file: ClipFile, encoder: Encoder, progress: Progress = silent
-) -> NDArray[np.float32]:
+def embed_undrawn(file: ClipFile, encoder: Encoder, progress: Progress = silent) -> Embeddings:
     """Return the embeddings of clips: (N, D), L2-normalised.
 
     Clips are drawn only if their embeddings do not ship.
@@ -43,28 +41,21 @@ def embed_undrawn(
     if not keys or shipped.model != model_key(encoder):
         return file.embeddings(encoder, progress)
 
-    missing = []
+    vectors = dict(shipped.vectors)
+    missing = {}
     for scene, key in zip(file.scenes, keys, strict=True):
-        if key not in shipped.vectors:
-            missing.append(scene)
-    drawn: Iterator[NDArray[np.float32]] = iter(())
+        if key not in vectors:
+            missing[key] = scene
     if missing:
         rest = ClipFile.of(
             "train",
-            scenes=missing,
+            scenes=list(missing.values()),
             num_frames=file.num_frames,
             framing=file.framing,
             cache=file.path.parent,
         )
-        drawn = iter(rest.embeddings(encoder, progress))
-
-    embeddings = []
-    for key in keys:
-        if key in shipped.vectors:
-            embeddings.append(shipped.vectors[key])
-        else:
-            embeddings.append(next(drawn))
-    return np.stack(embeddings)
+        vectors.update(zip(missing, rest.embeddings(encoder, progress), strict=True))
+    return np.stack([vectors[key] for key in keys])
 
 
 @lru_cache(1)

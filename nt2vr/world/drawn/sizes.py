@@ -1,5 +1,6 @@
 """Pictures of things, and how much room figures take."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import NamedTuple
@@ -8,7 +9,7 @@ from nt2vr.world.drawn import dolls
 from nt2vr.world.drawn.animal_bodies import body_of, with_body
 from nt2vr.world.drawn.busts import Look
 from nt2vr.world.drawn.canvas import drawing, ink, recoloured
-from nt2vr.world.drawn.dolls import Placement, head_size, seat
+from nt2vr.world.drawn.dolls import head_size, seat
 from nt2vr.world.drawn.motions import STEPS
 from nt2vr.world.scenes import Action, Figure
 from nt2vr.world.things import Layer, Thing, things
@@ -67,23 +68,7 @@ class Individual:
     phase: int
 
 
-@dataclass(frozen=True)
-class Stand:
-    """Where an individual is when it does not move, and how far it may.
-
-    Attributes:
-        place: where it stands.
-        reach: units to each side.
-        side: the nearer edge: 1 right, -1 left.
-        out: units from here until it is out of sight on that side.
-        ahead: units until it is out of sight where it faces.
-    """
-
-    place: Placement
-    reach: float = 0
-    side: int = 1
-    out: float = 0
-    ahead: float = 0
+Individuals = Sequence[Individual]
 
 
 @cache
@@ -112,26 +97,23 @@ def size_of(thing: Thing, factor: float = 1) -> Size:
     size = max(thing.size, LEAST_SIZE + SIZE_SHARE * thing.size)
     drawn_size = max(box.height, WIDTH_SHARE * box.width)
     scale = factor * size * ADULT / drawn_size
-    return Size(
-        scale,
-        width=scale * box.width,
-        height=scale * box.height,
-    )
+    return Size(scale, width=scale * box.width, height=scale * box.height)
 
 
 def active(figure: Figure, step: int) -> dict[Layer, Action]:
     """Return what a figure does at a step, by layer."""
     time = (step + 0.5) / STEPS
-    by_layer = {}
-    for action in figure.doings:
-        if action.start <= time < action.end:
-            by_layer[action.kind.layer] = action
-    return by_layer
+    current = (action for action in figure.doings if action.start <= time < action.end)
+    return {action.kind.layer: action for action in current}
 
 
-def main_action(figure: Figure, step: int) -> Action | None:
-    """Return what a figure does at a step, if it does anything."""
-    return active(figure, step).get("main")
+# What those do who do nothing.
+IDLE = Action("stand")
+
+
+def main_action(figure: Figure, step: int) -> Action:
+    """Return what a figure does at a step."""
+    return active(figure, step).get("main", IDLE)
 
 
 class Prop(NamedTuple):
@@ -140,11 +122,14 @@ class Prop(NamedTuple):
     thing: Thing | None = None
     svg: str = ""
 
+    @property
+    def looks_left(self) -> bool:
+        """Whether its picture does, as those of signs."""
+        return self.thing is None or self.thing.name not in LOOKING_RIGHT
 
-def prop_of(action: Action | None) -> Prop:
+
+def prop_of(action: Action) -> Prop:
     """Return what is seen with an action, if anything is."""
-    if action is None:
-        return Prop()
     name = action.thing or action.kind.shows
     if name:
         return Prop(things()[name], picture(things()[name], action.colour))
@@ -188,18 +173,14 @@ def extent(figure: Figure) -> Extent:
         return Extent(half_width, half_width + ahead_of(figure), size.height)
 
     adult = _extent_of_adult(figure)
-    return Extent(
-        behind=adult.behind * thing.size,
-        front=adult.front * thing.size,
-        height=adult.height * thing.size,
-    )
+    return Extent._make(length * thing.size for length in adult)
 
 
 def _extent_of_adult(figure: Figure) -> Extent:
     """Return the room that a person would take as large as an adult."""
     behind = STANDING
     front = STANDING + ahead_of(figure)
-    head = head_size(is_child="child" in figure.kind.kinds)
+    head = head_size(figure.kind)
     height = ADULT + dolls.HEAD * (head - 1)
     for action in figure.actions:
         kind = action.kind

@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 
 from nt2vr.world.drawn.canvas import Box
 from nt2vr.world.drawn.dolls import HEAD, Placement, head_size
-from nt2vr.world.drawn.sizes import Individual, Stand, ahead_of, extent
+from nt2vr.world.drawn.sizes import Individual, ahead_of, extent
 from nt2vr.world.scenes import Figure
+from nt2vr.world.things import Thing
 
 # Layouts are in pixels of a frame this large.
 SIZE = 224
@@ -36,19 +37,27 @@ FACE_HALF_WIDTH = 12
 
 @dataclass(frozen=True)
 class Placed:
-    """An individual and where it stands, in the order of painting.
+    """An individual, where it stands when it does not move, and how far it may.
 
     Attributes:
         individual: what stands there.
-        stand: where it stands.
+        place: where it stands.
         box: what must be seen of it: a person's face, or else all.
         covers: what it hides of others behind it.
+        reach: units to each side.
+        side: the nearer edge: 1 right, -1 left.
+        out: units from here until it is out of sight on that side.
+        ahead: units until it is out of sight where it faces.
     """
 
     individual: Individual
-    stand: Stand
+    place: Placement
     box: Box
     covers: tuple[Box, ...]
+    reach: float
+    side: int
+    out: float
+    ahead: float
 
 
 def flies(figure: Figure) -> bool:
@@ -64,14 +73,28 @@ def sweeps(figure: Figure) -> bool:
 
 def placed_among(individual: Individual, place: Placement, share: float) -> Placed:
     """Place somebody who may go a share of pixels to each side among others."""
-    stand = _stand(individual.figure, place, share)
-    top = place.y - extent(individual.figure).height * place.scale
-    half_width = _half_width(individual.figure) * place.scale
+    figure = individual.figure
+    room = extent(figure)
+    top = place.y - room.height * place.scale
     if individual.look:
-        box = _face_box(individual, place, top)
+        box = _face_box(figure.kind, place, top)
     else:
-        box = _box_around(place, top, half_width)
-    return Placed(individual, stand=stand, box=box, covers=_covers(individual.figure, place, top))
+        half_width = _half_width(figure) * place.scale
+        box = _box_around(place, half_width, top=top, bottom=place.y)
+
+    to_edge = min(place.x, SIZE - place.x) / place.scale
+    out_of_sight = max(room.behind, room.front) + BEYOND_EDGE
+    pixels_ahead = SIZE - place.x if place.facing > 0 else place.x
+    return Placed(
+        individual,
+        place,
+        box,
+        covers=_covers(figure, place, top),
+        reach=_reach(figure, to_edge, share / place.scale),
+        side=1 if place.x > SIZE / 2 else -1,
+        out=to_edge + out_of_sight,
+        ahead=pixels_ahead / place.scale + out_of_sight,
+    )
 
 
 def in_step(row: Sequence[Placed]) -> list[Placed]:
@@ -79,34 +102,19 @@ def in_step(row: Sequence[Placed]) -> list[Placed]:
     everybody = []
     for placed in row:
         number = placed.individual.number
-        stands = [companion.stand for companion in row if companion.individual.number == number]
-        stand = replace(
-            placed.stand,
-            reach=min(stand.reach for stand in stands),
-            ahead=max(stand.ahead for stand in stands),
-        )
-        everybody.append(replace(placed, stand=stand))
+        companions = [other for other in row if other.individual.number == number]
+        reach = min(companion.reach for companion in companions)
+        ahead = max(companion.ahead for companion in companions)
+        everybody.append(replace(placed, reach=reach, ahead=ahead))
     return everybody
 
 
-def _stand(figure: Figure, place: Placement, share: float) -> Stand:
-    """Return how far somebody may go."""
-    room = extent(figure)
-    to_edge = min(place.x, SIZE - place.x) / place.scale
-    out_of_sight = max(room.behind, room.front) + BEYOND_EDGE
+def _reach(figure: Figure, to_edge: float, share: float) -> float:
+    """Return how far somebody may go to each side, by its share of the row; all in units."""
     if sweeps(figure):
-        reach = to_edge + SWEEP_BEYOND_EDGE * room.width
-    else:
-        reach = min(share / place.scale, max(LEAST_SHARED_REACH, to_edge - FROM_EDGE))
-        reach = max(reach, min(LEAST_REACH, to_edge - FROM_EDGE))
-    pixels_ahead = SIZE - place.x if place.facing > 0 else place.x
-    return Stand(
-        place,
-        reach,
-        side=1 if place.x > SIZE / 2 else -1,
-        out=to_edge + out_of_sight,
-        ahead=pixels_ahead / place.scale + out_of_sight,
-    )
+        return to_edge + SWEEP_BEYOND_EDGE * extent(figure).width
+    reach = min(share, max(LEAST_SHARED_REACH, to_edge - FROM_EDGE))
+    return max(reach, min(LEAST_REACH, to_edge - FROM_EDGE))
 
 
 def _half_width(figure: Figure) -> float:
@@ -117,20 +125,16 @@ def _half_width(figure: Figure) -> float:
 
 def _covers(figure: Figure, place: Placement, top: float) -> tuple[Box, ...]:
     """Return what somebody hides of others."""
-    itself = _box_around(place, top, FILLED * _half_width(figure) * place.scale)
+    half_width = FILLED * _half_width(figure) * place.scale
+    itself = _box_around(place, half_width, top=top, bottom=place.y)
     ahead = ahead_of(figure)
     if not ahead:
         return (itself,)
     return itself, _box_ahead(place, (extent(figure).front + ahead) / 2)
 
 
-def _box_around(place: Placement, top: float, half_width: float) -> Box:
-    return Box(
-        left=place.x - half_width,
-        top=top,
-        right=place.x + half_width,
-        bottom=place.y,
-    )
+def _box_around(place: Placement, half_width: float, top: float, bottom: float) -> Box:
+    return Box(left=place.x - half_width, top=top, right=place.x + half_width, bottom=bottom)
 
 
 def _box_ahead(place: Placement, middle: float) -> Box:
@@ -144,15 +148,9 @@ def _box_ahead(place: Placement, middle: float) -> Box:
     )
 
 
-def _face_box(individual: Individual, place: Placement, top: float) -> Box:
-    thing = individual.figure.kind
-    head = head_size("child" in thing.kinds)
-    size = place.scale * thing.size
+def _face_box(person: Thing, place: Placement, top: float) -> Box:
+    head = head_size(person)
+    size = place.scale * person.size
     chin = top + HEAD * head * size
-    half_width = FACE_HALF_WIDTH * head * size
-    return Box(
-        left=place.x - half_width,
-        top=chin - FACE_HEIGHT * head * size,
-        right=place.x + half_width,
-        bottom=chin,
-    )
+    face_top = chin - FACE_HEIGHT * head * size
+    return _box_around(place, FACE_HALF_WIDTH * head * size, top=face_top, bottom=chin)

@@ -1,13 +1,11 @@
 """The cache: hashes of contents, on any disk."""
 
 import os
-import threading
 from pathlib import Path
 
 import pytest
 
-from nt2vr.errors import MediaError
-from nt2vr.media import store as cache_module
+from nt2vr.errors import MediaError, warn_once
 from nt2vr.media.store import Cache
 from tests.support.disks import mounted
 
@@ -33,11 +31,9 @@ def test_missing_files_and_pipes_are_refused_by_name(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def warnings(
-    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> pytest.LogCaptureFixture:
+def warnings(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
     """Warn as a process does for the first time."""
-    monkeypatch.setattr(cache_module, "_warned", threading.Event())
+    warn_once.cache_clear()
     return caplog
 
 

@@ -10,9 +10,9 @@ import pytest
 from numpy.typing import NDArray
 
 from nt2vr.world.drawn import render as backdrops
-from nt2vr.world.drawn.actors import paint
+from nt2vr.world.drawn.actors import Role, paint
 from nt2vr.world.drawn.animal_bodies import body_of
-from nt2vr.world.drawn.canvas import Canvas, drawing, ink
+from nt2vr.world.drawn.canvas import Canvas, Point, drawing, ink
 from nt2vr.world.drawn.dolls import grip_of, poses
 from nt2vr.world.drawn.layout import lay_out, most_hidden
 from nt2vr.world.drawn.motions import MOTIONS, spots
@@ -26,6 +26,9 @@ from nt2vr.world.things import actions, places, read_toml, things
 # Layouts are for this size.
 PX = 224
 KEY = (255, 0, 255)
+# Units of a head's drawing: from its middle to that of the face, and a face's radius.
+FACE_ABOVE_MIDDLE = 4
+FACE_RADIUS = 12
 UNMOVED = frozenset({"none", "shake", "approach", "wave", "face", "juggle"})
 HANDLESS = frozenset({"none", "under", "face", "worn"})
 ON_THE_SPOT = frozenset({"sit", "stand", "lie", "walk", "run", "jump", "fly", "swim", ""})
@@ -59,14 +62,36 @@ class DrawnFigure:
         return max(height, width) / PX
 
 
+class FaceCanvas(Canvas):
+    """An empty canvas without shadows, which notes the middle and the radius of the face."""
+
+    def __init__(self, placed: Placed) -> None:
+        super().__init__(np.full((PX, PX, 3), KEY, np.uint8), night=False)
+        self.look = placed.individual.look
+        self.face: tuple[float, float, float] | None = None
+
+    def shadow(self, x: float, y: float, width: float) -> None:
+        pass
+
+    def picture(
+        self, svg: str, middle: Point, scale: float, angle: float = 0, flip: bool = False
+    ) -> None:
+        super().picture(svg, middle, scale, angle, flip)
+        # A mood follows the head.
+        if self.look and svg.startswith(self.look.head):
+            x, y = middle
+            turn = np.radians(angle)
+            above = FACE_ABOVE_MIDDLE * scale
+            self.face = (x + above * np.sin(turn), y - above * np.cos(turn), FACE_RADIUS * scale)
+
+
 def draw_alone(placed: Placed, step: int) -> DrawnFigure:
-    canvas = Canvas(np.full((PX, PX, 3), KEY, np.uint8), False)
-    canvas.shadow = lambda *_: None  # type: ignore[method-assign]
-    face = paint(canvas, placed.individual, placed.stand, step)
+    canvas = FaceCanvas(placed)
+    paint(canvas, Role(placed), step)
     mask = (canvas.pixels != np.array(KEY, np.uint8)).any(axis=-1)
-    if not face:
+    if not canvas.face:
         return DrawnFigure(mask, mask)
-    (x, y), radius = face
+    x, y, radius = canvas.face
     rows, columns = np.ogrid[:PX, :PX]
     return DrawnFigure(mask, (abs(rows - y) <= radius) & (abs(columns - x) <= radius))
 
