@@ -27,15 +27,18 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture
 def archive(running_app: RunningApp) -> Archive:
+    """The app's reports; an old one of pictures plus texts, named "other", has been moved to them."""
+    composed = running_app.data / "evaluation" / "composed"
+    write_covr_file(composed, "other", created="2026-11-21T10:00:00+00:00")
+    # The archive moves old reports when it is made.
     return Archive(running_app.data / "evaluation" / "reports")
 
 
 @pytest.fixture
-def my_report(running_app: RunningApp, archive: Archive) -> Iterator[str]:
-    """A report of pictures plus texts, "mine"; an older one is named "other"."""
-    folder = running_app.data / "evaluation" / "composed"
-    other = write_covr_file(folder, "other", created="2026-11-21T10:00:00+00:00")
-    report = archive.load(other.stem)
+def my_report(archive: Archive) -> Iterator[str]:
+    """A newer report of pictures plus texts, named "mine"."""
+    (other,) = (entry for entry in archive.entries() if "other" in entry.report_id)
+    report = archive.load(other.report_id)
     my_id = archive.add(replace(report, name="mine", created="2036-11-22T10:00:00+00:00"))
     yield my_id
     archive.delete(my_id)
