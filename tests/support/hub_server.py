@@ -86,6 +86,8 @@ class Handler(BaseHTTPRequestHandler):
 
     hub: HubServer
     protocol_version = "HTTP/1.1"
+    # Otherwise a body waits up to 40 ms for the receipt of its headers.
+    disable_nagle_algorithm = True
 
     def log_message(self, *_: object) -> None:
         pass
@@ -358,6 +360,10 @@ ROUTES: list[tuple[str, Callable[..., None]]] = [
 ]
 
 
+# Between two looks at whether a server should stop.
+POLL_S = 0.005
+
+
 class _Server(ThreadingHTTPServer):
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Say nothing of clients that hang up."""
@@ -372,7 +378,7 @@ def serve_hub() -> Iterator[HubServer]:
         hub.endpoint = f"http://127.0.0.1:{server.server_port}"
         hub.cdn = f"http://127.0.0.1:{cdn.server_port}"
         for http_server in (server, cdn):
-            threading.Thread(target=http_server.serve_forever, args=(0.05,), daemon=True).start()
+            threading.Thread(target=http_server.serve_forever, args=(POLL_S,), daemon=True).start()
         yield hub
         for http_server in (server, cdn):
             http_server.shutdown()
