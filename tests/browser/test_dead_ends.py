@@ -5,7 +5,7 @@ from playwright.sync_api import Page, expect
 
 from tests.support.page_actions import columns, follow, submit
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 RIGHT = ".nt-clip.nt-right"
 WRONG = ".nt-clip.nt-violation"
@@ -16,7 +16,6 @@ def expect_sentence(page: Page, text: str) -> None:
     expect(page.locator("#query textarea")).to_have_value(text)
 
 
-@pytest.mark.slow
 def test_a_misspelt_word_is_corrected_by_a_click(loaded_page: Page) -> None:
     page = loaded_page
     submit(page, "a ginat panda, no elephnat")
@@ -27,7 +26,6 @@ def test_a_misspelt_word_is_corrected_by_a_click(loaded_page: Page) -> None:
     expect(page.locator(".nt-reason")).to_have_count(0)
 
 
-@pytest.mark.slow
 def test_suggestions_keep_the_unwanted_part_and_lead_to_clips(loaded_page: Page) -> None:
     page = loaded_page
     submit(page, "three penguins in the kitchen but no polar bear")
@@ -53,7 +51,6 @@ def test_each_tile_says_what_it_shows_or_lacks(loaded_page: Page) -> None:
     assert texts <= {"no cats", "one cat, not two", "shows a lion", "shows two lions"}
 
 
-@pytest.mark.slow
 def test_a_query_without_verdicts_says_why(loaded_page: Page) -> None:
     page = loaded_page
     submit(page, "only a robot")

@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.conftest import RunningApp
 from tests.support.page_actions import MODELS_MS, columns, follow, open_search, submit
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 WIDE = (1440, 900)
 LAPTOP = (1280, 800)
@@ -69,7 +69,6 @@ def has_full_rows(grid: dict[str, Any]) -> bool:
     return len(set(grid["rows"])) == 1
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("queries", [ODD_QUERIES, MORE_QUERIES])
 @pytest.mark.parametrize("size", [WIDE, TABLET, PHONE])
 def test_columns_and_clips_start_at_the_same_place(
@@ -90,7 +89,6 @@ def test_columns_and_clips_start_at_the_same_place(
     assert page.evaluate("document.documentElement.scrollWidth") == size[0]
 
 
-@pytest.mark.slow
 def test_each_system_has_a_coloured_pill_with_its_score(loaded_page: Page) -> None:
     page = loaded_page
     resize(page, LAPTOP)
@@ -110,7 +108,6 @@ def test_each_system_has_a_coloured_pill_with_its_score(loaded_page: Page) -> No
         expect(page.get_by_role("button", name=name, exact=True)).to_be_visible()
 
 
-@pytest.mark.slow
 def test_one_switch_drops_the_negation(loaded_page: Page) -> None:
     page = loaded_page
     resize(page, LAPTOP)
@@ -131,7 +128,6 @@ def test_one_switch_drops_the_negation(loaded_page: Page) -> None:
     assert len(stayed_of_clip_neg) <= 3
 
 
-@pytest.mark.slow
 def test_rows_are_full_and_clips_fill_the_window(loaded_page: Page) -> None:
     page = loaded_page
     for size, least_width in ((WIDE, 200), (LAPTOP, 160), ((1920, 1080), 240)):
@@ -170,7 +166,6 @@ def test_three_columns_fit_into_a_laptop_s_window(loaded_page: Page) -> None:
             assert grid["width"] > 100, (height, grid)
 
 
-@pytest.mark.slow
 def test_a_ninth_tile_has_the_score_and_all_of_it(loaded_page: Page) -> None:
     page = loaded_page
     resize(page, LAPTOP)
@@ -189,7 +184,6 @@ def test_a_ninth_tile_has_the_score_and_all_of_it(loaded_page: Page) -> None:
     expect(scores.filter(has_text="stayed")).to_have_count(2)
 
 
-@pytest.mark.slow
 def test_a_long_query_is_shown_whole_while_it_is_edited(loaded_page: Page) -> None:
     page = loaded_page
     resize(page, LAPTOP)
@@ -219,7 +213,6 @@ def test_a_name_is_the_last_thing_to_be_shortened(loaded_page: Page) -> None:
     expect(names).to_have_text(["CLIP", "CLIP-bnl", "CLIP-neg", "CLIPboolean"])
 
 
-@pytest.mark.slow
 def test_the_stage_fits_whenever_f_is_pressed(own_page: Page, running_app: RunningApp) -> None:
     page = own_page
     moments = random.Random(7)
@@ -238,7 +231,6 @@ def test_the_stage_fits_whenever_f_is_pressed(own_page: Page, running_app: Runni
             raise AssertionError(f"after {moment:.0f} ms: {page.evaluate(GRID)}") from error
 
 
-@pytest.mark.slow
 def test_keys_that_are_pressed_while_the_page_loads_break_nothing(
     own_page: Page, running_app: RunningApp
 ) -> None:
